@@ -1,0 +1,125 @@
+# code-sandbox-mcp.  "make help" lists the targets.
+
+VERSION = 0.2.0
+PREFIX ?= /usr/local
+CC ?= cc
+CFLAGS ?= -O2 -g
+BUILD ?= build/release
+PACKAGES = yyjson libbsd libevent_core
+
+WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	-Wwrite-strings -Wvla -Wformat=2 -Wundef -Wcast-qual -Wconversion \
+	$(if $(STRICT),-Werror)
+HARDENING = $(if $(SANITIZE),,-D_FORTIFY_SOURCE=3) -fstack-protector-strong -fPIE
+ALL_CFLAGS = -std=gnu11 $(WARNINGS) $(HARDENING) $(SANITIZE) -MMD -MP \
+	-D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Isrc -I$(BUILD) \
+	$(shell pkg-config --cflags $(PACKAGES) 2>/dev/null) $(CFLAGS)
+ALL_LDFLAGS = -pie -Wl,-z,relro,-z,now $(SANITIZE) $(LDFLAGS)
+LIBS = $(shell pkg-config --libs $(PACKAGES) 2>/dev/null)
+
+PROGRAM = $(BUILD)/code-sandbox-mcp
+LIBRARY = $(BUILD)/libcode-sandbox.a
+SOURCES = $(filter-out src/main.c,$(wildcard src/*.c))
+OBJECTS = $(SOURCES:src/%.c=$(BUILD)/%.o)
+
+UNIT = $(BUILD)/unit-tests
+UNIT_SOURCES = $(wildcard tests/unit/*.c)
+UNIT_OBJECTS = $(UNIT_SOURCES:tests/unit/%.c=$(BUILD)/unit/%.o)
+# check's macros convert and compare as they like.
+UNIT_CFLAGS = $(filter-out -Wconversion -Wcast-qual,$(ALL_CFLAGS)) \
+	$(shell pkg-config --cflags check 2>/dev/null)
+
+ASAN = BUILD=build/asan CFLAGS='-O1 -g -fno-omit-frame-pointer' \
+	SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all'
+
+.PHONY: all install uninstall clean help
+all: $(PROGRAM) ## build the program into build/release
+
+$(PROGRAM): $(BUILD)/main.o $(LIBRARY)
+	@echo "  link  $@"
+	@$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+$(LIBRARY): $(OBJECTS)
+	@rm -f $@
+	@$(AR) rcs $@ $^
+
+$(BUILD)/%.o: src/%.c | $(BUILD)
+	@echo "  cc    $<"
+	@$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+# The runner travels inside the program; its comments stay at home.
+$(BUILD)/runner.h: src/runner.sh | $(BUILD)
+	@{ echo '/* Made from src/runner.sh. */'; \
+	  echo 'static const char runner_script[] ='; \
+	  sed -e '/^[[:space:]]*#/d' -e 's/\\/\\\\/g' -e 's/"/\\"/g' \
+	    -e 's/.*/    "&\\n"/' $<; echo '    ;'; } > $@
+$(BUILD)/engine_argv.o: $(BUILD)/runner.h
+
+$(UNIT): $(UNIT_OBJECTS) $(LIBRARY)
+	@echo "  link  $@"
+	@$(CC) $(UNIT_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) \
+	  $(shell pkg-config --libs check 2>/dev/null)
+
+$(BUILD)/unit/%.o: tests/unit/%.c $(BUILD)/runner.h | $(BUILD)
+	@echo "  cc    $<"
+	@$(CC) $(UNIT_CFLAGS) -c -o $@ $<
+
+$(BUILD):
+	@mkdir -p $@ $@/unit
+
+install: $(PROGRAM) ## install under PREFIX (and DESTDIR)
+	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/code-sandbox-mcp
+	install -D -m 644 man/code-sandbox-mcp.1 \
+	  $(DESTDIR)$(PREFIX)/share/man/man1/code-sandbox-mcp.1
+
+uninstall: ## remove what install put there
+	rm -f $(DESTDIR)$(PREFIX)/bin/code-sandbox-mcp \
+	  $(DESTDIR)$(PREFIX)/share/man/man1/code-sandbox-mcp.1
+
+clean: ## remove everything that was built
+	rm -rf build
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 20
+
+.PHONY: demo setup setup-test images
+demo: setup ## install what is needed, build, and show both tools at work
+	@$(MAKE) --no-print-directory all
+	@scripts/images
+	@scripts/demo $(PROGRAM)
+
+setup: ## install what building and running needs
+	@scripts/setup build engine images
+
+setup-test: setup
+	@scripts/setup test
+
+images: ## build the two images with the engine that answers
+	@scripts/images
+
+.PHONY: check check-unit check-asan check-valgrind check-e2e lint
+check: setup-test ## everything: set up, build, lint, every test
+	@$(MAKE) --no-print-directory lint check-unit check-asan check-valgrind
+	@scripts/images
+	@$(MAKE) --no-print-directory check-e2e
+
+check-unit: $(UNIT) ## unit tests
+	$(UNIT)
+
+check-asan: ## unit tests under AddressSanitizer and UBSan
+	@$(MAKE) --no-print-directory $(ASAN) build/asan/unit-tests \
+	  build/asan/code-sandbox-mcp
+	build/asan/unit-tests
+
+check-valgrind: $(UNIT) ## unit tests under valgrind
+	CK_FORK=no valgrind --quiet --error-exitcode=99 --leak-check=full \
+	  --errors-for-leak-kinds=definite,indirect $(UNIT)
+
+check-e2e: all ## end to end, on three real engines and a fake one
+	@$(MAKE) --no-print-directory $(ASAN) all
+	tests/run $(PROGRAM) build/asan/code-sandbox-mcp
+
+lint: ## static checks
+	@scripts/lint
+
+-include $(wildcard $(BUILD)/*.d $(BUILD)/unit/*.d)

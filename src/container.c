@@ -1,0 +1,547 @@
+#include "container.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <bsd/stdlib.h>
+#include <bsd/sys/queue.h>
+
+#include <event2/event.h>
+
+#include "alloc.h"
+#include "capture.h"
+#include "log.h"
+#include "marker.h"
+#include "owner.h"
+#include "tar.h"
+
+#define WORDS_LIMIT ((size_t)16 * 1024)
+#define START_SECONDS 60
+#define REMOVE_SECONDS 30
+#define REMOVE_TRIES 4
+/* From closing its stdin until we ask the engine to remove it. */
+#define KILL_GRACE_MS 500
+/* From the end of the program until the CLI should have gone by itself. */
+#define TEARDOWN_MS 10000
+
+enum container_state {
+	CONTAINER_STARTING,
+	CONTAINER_READY,
+	CONTAINER_COPYING, /* direct only: create, cp */
+	CONTAINER_RUNNING,
+	CONTAINER_OVER, /* ended() has been called */
+};
+
+struct side {
+	struct container *container;
+	enum child_stream stream;
+	struct marker_scanner scanner;
+	bool ready;
+	bool ended;
+};
+
+struct container {
+	TAILQ_ENTRY(container) entry;
+	struct containers *containers;
+	const struct container_callbacks *callbacks;
+	void *arg;
+	enum container_state state;
+	bool direct;
+	char *name;
+	char nonce[MARKER_NONCE_LENGTH + 1];
+	struct child *child; /* the attached CLI */
+	struct command *command;
+	struct side sides[CHILD_STREAMS];
+	struct capture words;
+	struct container_end end;
+	struct event *deadline;
+	int remove_tries;
+	struct strlist create_argv; /* direct only */
+	char *tar;
+	size_t tar_length;
+	const struct language *language;
+};
+
+struct containers {
+	struct event_base *base;
+	struct engine *engine;
+	TAILQ_HEAD(, container) list;
+	char owner[OWNER_LENGTH];
+	unsigned serial;
+	void (*gone)(void *arg);
+	void *gone_arg;
+};
+
+static void remove_by_force(struct container *container);
+
+struct containers *
+containers_new(struct event_base *base, struct engine *engine)
+{
+	struct containers *containers = xcalloc(1, sizeof(*containers));
+
+	containers->base = base;
+	containers->engine = engine;
+	TAILQ_INIT(&containers->list);
+	owner_self(containers->owner);
+	return containers;
+}
+
+static void
+set_deadline(struct container *container, int milliseconds)
+{
+	struct timeval delay = {
+	    milliseconds / 1000, milliseconds % 1000 * 1000};
+
+	evtimer_add(container->deadline, &delay);
+}
+
+static void
+container_free(struct container *container)
+{
+	struct containers *containers = container->containers;
+
+	TAILQ_REMOVE(&containers->list, container, entry);
+	if (container->child != NULL) {
+		child_abandon(container->child);
+		child_kill(container->child, SIGKILL);
+	}
+	if (container->command != NULL)
+		command_drop(container->command);
+	event_free(container->deadline);
+	capture_release(&container->words);
+	strlist_release(&container->create_argv);
+	free(container->tar);
+	free(container->name);
+	free(container);
+	if (containers->gone != NULL && TAILQ_EMPTY(&containers->list))
+		containers->gone(containers->gone_arg);
+}
+
+void
+containers_free(struct containers *containers)
+{
+	struct container *container;
+
+	containers->gone = NULL;
+	while ((container = TAILQ_FIRST(&containers->list)) != NULL)
+		container_free(container);
+	free(containers);
+}
+
+void
+containers_shut_down(
+    struct containers *containers, void (*gone)(void *arg), void *arg)
+{
+	struct container *container, *next;
+
+	TAILQ_FOREACH_SAFE (container, &containers->list, entry, next)
+		container_abandon(container);
+	if (TAILQ_EMPTY(&containers->list)) {
+		gone(arg);
+		return;
+	}
+	containers->gone = gone;
+	containers->gone_arg = arg;
+}
+
+/* The one place where ended() is called. */
+static void
+container_ended(
+    struct container *container, enum container_end_kind kind, int number)
+{
+	size_t length;
+	char *words;
+
+	if (container->state == CONTAINER_OVER)
+		return;
+	container->state = CONTAINER_OVER;
+	words = capture_text(&container->words, &length);
+	while (length > 0 && words[length - 1] == '\n')
+		words[--length] = '\0';
+	container->end.kind = kind;
+	container->end.number = number;
+	container->end.words = words;
+	if (container->callbacks != NULL)
+		container->callbacks->ended(container->arg, &container->end);
+	container->callbacks = NULL;
+	container->end.words = NULL;
+	free(words);
+	/* The runner is done, or about to be; this makes sure. */
+	if (container->child != NULL) {
+		child_close_stdin(container->child);
+		set_deadline(container, TEARDOWN_MS);
+	}
+}
+
+static bool
+already_gone(const char *words)
+{
+	return strcasestr(words, "no such container") != NULL ||
+	    strcasestr(words, "no container with") != NULL;
+}
+
+static void
+on_removed(void *arg, const struct command_result *result)
+{
+	struct container *container = arg;
+
+	container->command = NULL;
+	if (result->ok || already_gone(result->words)) {
+		/* The CLI goes by itself now; if not, the deadline ends it. */
+		if (container->child == NULL)
+			container_free(container);
+		else
+			set_deadline(container, TEARDOWN_MS);
+		return;
+	}
+	if (container->remove_tries < REMOVE_TRIES) {
+		set_deadline(container, 1000 * container->remove_tries);
+		return;
+	}
+	log_warn("container %s could not be removed: %s", container->name,
+	    result->words);
+	container_free(container);
+}
+
+static void
+remove_by_force(struct container *container)
+{
+	struct strlist argv = {0};
+
+	if (container->command != NULL)
+		command_drop(container->command);
+	container->remove_tries++;
+	engine_argv_remove(&argv, engine_traits(container->containers->engine),
+	    container->name);
+	container->command = engine_command(container->containers->engine,
+	    (struct engine_command){.argv = argv,
+	        .timeout_seconds = REMOVE_SECONDS,
+	        .done = on_removed,
+	        .arg = container});
+}
+
+static void
+become_ready(struct container *container)
+{
+	container->state = CONTAINER_READY;
+	evtimer_del(container->deadline);
+	if (container->callbacks != NULL)
+		container->callbacks->ready(container->arg);
+}
+
+static void
+on_deadline(evutil_socket_t fd, short what, void *arg)
+{
+	struct container *container = arg;
+
+	(void)fd;
+	(void)what;
+	if (container->state == CONTAINER_STARTING && container->direct) {
+		become_ready(container);
+		return;
+	}
+	if (container->state == CONTAINER_STARTING) {
+		static const char words[] = "the container did not start "
+		                            "within 60 seconds";
+
+		capture_add(&container->words, words, sizeof(words) - 1);
+		container->end.cli_status = -1;
+		container_ended(container, CONTAINER_FAILED, 0);
+	} else {
+		container_ended(container, CONTAINER_LOST, 0);
+	}
+	if (container->remove_tries >= REMOVE_TRIES && container->child)
+		child_kill(container->child, SIGKILL);
+	else
+		remove_by_force(container);
+}
+
+static void
+on_payload(void *arg, const char *data, size_t length)
+{
+	struct side *side = arg;
+	struct container *container = side->container;
+
+	if (!side->ready)
+		capture_add(&container->words, data, length);
+	else if (!side->ended && container->callbacks != NULL)
+		container->callbacks->output(
+		    container->arg, side->stream, data, length);
+}
+
+static void
+on_marker(void *arg, enum marker_word word, int number)
+{
+	struct side *side = arg;
+	struct container *container = side->container;
+	bool both;
+
+	if (word == MARKER_READY) {
+		side->ready = true;
+		both = container->sides[0].ready && container->sides[1].ready;
+		if (container->state != CONTAINER_STARTING || !both)
+			return;
+		become_ready(container);
+		return;
+	}
+	if (container->state != CONTAINER_RUNNING)
+		return;
+	side->ended = true;
+	if (container->sides[0].ended && container->sides[1].ended)
+		container_ended(container,
+		    word == MARKER_EXIT ? CONTAINER_EXITED : CONTAINER_SIGNALED,
+		    number);
+}
+
+static const struct marker_callbacks marker_callbacks = {on_payload, on_marker};
+
+static void
+on_output(void *arg, enum child_stream stream, const char *data, size_t length)
+{
+	struct container *container = arg;
+
+	if (container->direct)
+		on_payload(&container->sides[stream], data, length);
+	else
+		marker_scanner_feed(
+		    &container->sides[stream].scanner, data, length);
+}
+
+/* How the program ended, from the CLI alone. */
+static void
+end_by_status(struct container *container, int status)
+{
+	if (container->direct && container->state == CONTAINER_RUNNING &&
+	    status > 128 && status <= 128 + SIGSYS)
+		container_ended(container, CONTAINER_SIGNALED, status - 128);
+	else if (container->direct && container->state == CONTAINER_RUNNING &&
+	    status >= 0)
+		container_ended(container, CONTAINER_EXITED, status);
+	else if (container->state == CONTAINER_RUNNING)
+		container_ended(container, CONTAINER_LOST, 0);
+	else
+		container_ended(container, CONTAINER_FAILED, 0);
+}
+
+static void
+on_done(void *arg, int wait_status)
+{
+	struct container *container = arg;
+	int status = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1;
+
+	container->child = NULL;
+	container->end.cli_status = status;
+	if (!container->direct)
+		for (size_t i = 0; i < CHILD_STREAMS; i++)
+			marker_scanner_flush(&container->sides[i].scanner);
+	end_by_status(container, status);
+	/* A CLI that was killed has not removed its container. */
+	if (status >= 0 && container->command == NULL)
+		container_free(container);
+	else if (container->command == NULL)
+		remove_by_force(container);
+}
+
+static const struct child_callbacks child_callbacks = {on_output, on_done};
+
+static struct container *
+container_new(struct containers *containers,
+    const struct container_options *options,
+    const struct container_callbacks *callbacks, void *arg)
+{
+	struct container *container = xcalloc(1, sizeof(*container));
+
+	container->containers = containers;
+	container->callbacks = callbacks;
+	container->arg = arg;
+	container->direct = options->direct;
+	container->language = options->language;
+	container->name = xasprintf("code-sandbox-mcp-%d-%u-%08x",
+	    (int)getpid(), containers->serial++, arc4random());
+	container->deadline =
+	    evtimer_new(containers->base, on_deadline, container);
+	marker_nonce(container->nonce);
+	capture_init(&container->words, WORDS_LIMIT);
+	for (size_t i = 0; i < CHILD_STREAMS; i++) {
+		struct side *side = &container->sides[i];
+
+		side->container = container;
+		side->stream = (enum child_stream)i;
+		marker_scanner_init(
+		    &side->scanner, container->nonce, &marker_callbacks, side);
+	}
+	TAILQ_INSERT_TAIL(&containers->list, container, entry);
+	return container;
+}
+
+static int
+attach(struct container *container, const struct strlist *argv, struct err *err)
+{
+	container->child = engine_spawn(container->containers->engine, argv,
+	    &child_callbacks, container, err);
+	return container->child != NULL ? 0 : -1;
+}
+
+static int
+start_runner(struct container *container, const struct container_spec *spec,
+    struct err *err)
+{
+	struct strlist argv = {0};
+	int status;
+
+	engine_argv_run(
+	    &argv, engine_traits(container->containers->engine), spec);
+	status = attach(container, &argv, err);
+	strlist_release(&argv);
+	set_deadline(container, START_SECONDS * 1000);
+	return status;
+}
+
+struct container *
+container_start(struct containers *containers,
+    const struct container_options *options,
+    const struct container_callbacks *callbacks, void *arg, struct err *err)
+{
+	struct container *container =
+	    container_new(containers, options, callbacks, arg);
+	struct container_spec spec = {
+	    .name = container->name,
+	    .owner = containers->owner,
+	    .image = options->image,
+	    .nonce = container->nonce,
+	    .language = options->language,
+	    .pass_env = options->pass_env,
+	    .limits = options->limits,
+	};
+
+	if (options->direct) {
+		engine_argv_create(&container->create_argv,
+		    engine_traits(containers->engine), &spec);
+		set_deadline(container, 0);
+		return container;
+	}
+	if (start_runner(container, &spec, err) == 0)
+		return container;
+	container->callbacks = NULL;
+	container_free(container);
+	return NULL;
+}
+
+static void
+direct_failed(struct container *container, const struct command_result *result)
+{
+	capture_add(&container->words, result->words, strlen(result->words));
+	container->end.cli_status = result->exit_status;
+	container_ended(container, CONTAINER_FAILED, 0);
+	remove_by_force(container);
+}
+
+static void
+on_copied(void *arg, const struct command_result *result)
+{
+	struct container *container = arg;
+	struct strlist argv = {0};
+	struct err err;
+
+	container->command = NULL;
+	if (!result->ok || container->state == CONTAINER_OVER) {
+		direct_failed(container, result);
+		return;
+	}
+	engine_argv_start(&argv, engine_traits(container->containers->engine),
+	    container->name);
+	container->state = CONTAINER_RUNNING;
+	container->sides[0].ready = container->sides[1].ready = true;
+	if (attach(container, &argv, &err) != 0)
+		direct_failed(container,
+		    &(struct command_result){
+		        .exit_status = -1, .words = err.message});
+	else if (container->callbacks != NULL)
+		container->callbacks->started(container->arg);
+	strlist_release(&argv);
+	if (container->child != NULL)
+		child_finish_stdin(container->child);
+}
+
+static void
+on_created(void *arg, const struct command_result *result)
+{
+	struct container *container = arg;
+	struct strlist argv = {0};
+
+	container->command = NULL;
+	if (!result->ok || container->state == CONTAINER_OVER) {
+		direct_failed(container, result);
+		return;
+	}
+	engine_argv_copy_in(&argv, engine_traits(container->containers->engine),
+	    container->name);
+	container->command = engine_command(container->containers->engine,
+	    (struct engine_command){.argv = argv,
+	        .input = container->tar,
+	        .input_length = container->tar_length,
+	        .timeout_seconds = START_SECONDS,
+	        .done = on_copied,
+	        .arg = container});
+}
+
+static void
+run_direct(struct container *container, const char *code, size_t length)
+{
+	container->state = CONTAINER_COPYING;
+	container->tar = tar_single_file(CONTAINER_WORKDIR + 1,
+	    container->language->file, code, length, &container->tar_length);
+	container->command = engine_command(container->containers->engine,
+	    (struct engine_command){.argv = container->create_argv,
+	        .timeout_seconds = START_SECONDS,
+	        .done = on_created,
+	        .arg = container});
+	container->create_argv = (struct strlist){0};
+}
+
+void
+container_run(struct container *container, const char *code, size_t length)
+{
+	char header[32];
+	int used;
+
+	if (container->direct) {
+		run_direct(container, code, length);
+		return;
+	}
+	used = snprintf(header, sizeof(header), "%zu\n", length);
+	container->state = CONTAINER_RUNNING;
+	child_write(container->child, header, (size_t)used);
+	child_write(container->child, code, length);
+	container->callbacks->started(container->arg);
+}
+
+void
+container_kill(struct container *container)
+{
+	if (container->state == CONTAINER_OVER && container->child == NULL)
+		return; /* its removal is under way */
+	if (container->child != NULL) {
+		child_close_stdin(container->child);
+		set_deadline(container, container->direct ? 0 : KILL_GRACE_MS);
+	} else if (container->command == NULL) {
+		/* direct, and nothing made yet */
+		container_ended(container, CONTAINER_LOST, 0);
+		container_free(container);
+	} else {
+		/* direct, in the middle of create or cp: on_created or
+		 * on_copied will see it and remove it. */
+		container_ended(container, CONTAINER_LOST, 0);
+	}
+}
+
+void
+container_abandon(struct container *container)
+{
+	container->callbacks = NULL;
+	container_kill(container);
+}

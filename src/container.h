@@ -1,0 +1,76 @@
+#ifndef CONTAINER_H
+#define CONTAINER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "child.h"
+#include "engine.h"
+#include "engine_argv.h"
+
+/*
+ * One container, for one program.
+ *
+ *  1. container_start(): ready() when it is up and waits.
+ *  2. container_run() with the code: started(), then output().
+ *  3. ended(), once, and last: the program is over, or there is no container.
+ *
+ * ended() does not wait for the engine's teardown; the container looks after
+ * that itself.  containers_shut_down() waits for all of them.
+ *
+ * Images with a shell get a runner (runner.sh).  For others (spec.direct) the
+ * code is copied in, and the program is the container's first process; it is
+ * ready at once, and its end is the end of the CLI.
+ */
+
+struct containers;
+struct container;
+
+enum container_end_kind {
+	CONTAINER_EXITED,   /* number: the exit status */
+	CONTAINER_SIGNALED, /* number: the signal */
+	CONTAINER_LOST,     /* it was taken away from under the program */
+	CONTAINER_FAILED,   /* it never got as far as the program */
+};
+
+struct container_end {
+	enum container_end_kind kind;
+	int number;
+	int cli_status;    /* FAILED: the CLI's exit status, -1 without one */
+	const char *words; /* FAILED, LOST: what the engine said */
+};
+
+struct container_callbacks {
+	void (*ready)(void *arg);
+	void (*started)(void *arg);
+	void (*output)(void *arg, enum child_stream stream, const char *data,
+	    size_t length);
+	void (*ended)(void *arg, const struct container_end *end);
+};
+
+struct container_options {
+	const char *image;
+	const struct language *language;
+	const struct strlist *pass_env;
+	struct container_limits limits;
+	bool direct;
+};
+
+struct containers *containers_new(
+    struct event_base *base, struct engine *engine);
+void containers_free(struct containers *containers);
+/* Ends all of them; then calls gone(), at once or from the loop. */
+void containers_shut_down(
+    struct containers *containers, void (*gone)(void *arg), void *arg);
+
+struct container *container_start(struct containers *containers,
+    const struct container_options *options,
+    const struct container_callbacks *callbacks, void *arg, struct err *err);
+void container_run(
+    struct container *container, const char *code, size_t length);
+/* Kills the program; ended() follows within a second. */
+void container_kill(struct container *container);
+/* The same, and no callbacks from now on. */
+void container_abandon(struct container *container);
+
+#endif

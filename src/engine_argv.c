@@ -1,0 +1,267 @@
+#include "engine_argv.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "runner.h"
+
+/*
+ * What each flag is for stands in code-sandbox-mcp(1), "SANDBOX".
+ *
+ * The sizes of the temporary file systems count against the memory limit.
+ * noexec is written out: podman leaves it off by default, docker on.  Programs
+ * install and load packages in the working directory, so it is exec there.
+ */
+static const char *const hardening[] = {
+    "--cap-drop=ALL",
+    "--security-opt=no-new-privileges",
+    "--user=65534:65534",
+    "--tmpfs=/tmp:rw,nosuid,nodev,noexec,size=64m,mode=1777",
+    "--shm-size=64m",
+    "--ipc=private",
+    "--cgroupns=private",
+    "--hostname=sandbox",
+    "--log-driver=none",
+    "--stop-signal=SIGKILL",
+    "--stop-timeout=1",
+    "--no-healthcheck",
+    "--restart=no",
+    "--oom-score-adj=500",
+    "--workdir=" CONTAINER_WORKDIR,
+    "--env=HOME=" CONTAINER_WORKDIR,
+    NULL,
+};
+
+static const char *const read_only[] = {
+    "--read-only",
+    "--tmpfs=" CONTAINER_WORKDIR ":rw,nosuid,nodev,exec,size=256m,mode=1777",
+    "--tmpfs=/run:rw,nosuid,nodev,noexec,size=1m,mode=1777",
+    "--tmpfs=/var/tmp:rw,nosuid,nodev,noexec,size=1m,mode=1777",
+    NULL,
+};
+
+#define NOFILE_LIMIT 1024
+#define NPROC_LIMIT 4096
+#define FILE_SIZE_LIMIT (256L * 1024 * 1024)
+
+/* A word that the engine could read as a flag, or that would break a line of
+ * its output, never reaches it. */
+static bool
+is_plain_word(const char *word)
+{
+	if (*word == '\0' || *word == '-')
+		return false;
+	for (; *word != '\0'; word++)
+		if (!isgraph((unsigned char)*word))
+			return false;
+	return true;
+}
+
+int
+engine_argv_check_image(const char *image, struct err *err)
+{
+	if (is_plain_word(image))
+		return 0;
+	return err_set(err, ERR_ARGUMENT,
+	    "\"%s\" is not an image name: it must not be empty, begin with "
+	    "\"-\" or contain white space",
+	    image);
+}
+
+int
+engine_argv_check_env_name(const char *name, struct err *err)
+{
+	const char *rest = name;
+
+	if (isalpha((unsigned char)*rest) || *rest == '_')
+		while (isalnum((unsigned char)*rest) || *rest == '_')
+			rest++;
+	if (rest > name && *rest == '\0')
+		return 0;
+	return err_set(err, ERR_ARGUMENT,
+	    "\"%s\" is not the name of an environment variable", name);
+}
+
+/* The words every command begins with. */
+static void
+add_engine(struct strlist *argv, const struct engine_traits *traits)
+{
+	strlist_add(argv, traits->path);
+	if (traits->kind == ENGINE_PODMAN && traits->runtime != NULL) {
+		strlist_addf(argv, "--runtime=%s", traits->runtime);
+	}
+}
+
+static void
+add_command(struct strlist *argv, const struct engine_traits *traits,
+    const char *const *words)
+{
+	add_engine(argv, traits);
+	strlist_add_all(argv, words);
+}
+
+static long
+at_most(long wanted, rlim_t limit)
+{
+	return limit != RLIM_INFINITY && limit < (rlim_t)wanted ? (long)limit
+	                                                        : wanted;
+}
+
+static void
+add_ulimit(struct strlist *argv, const char *what, long value)
+{
+	strlist_addf(argv, "--ulimit=%s=%ld:%ld", what, value, value);
+}
+
+static void
+add_limits(struct strlist *argv, const struct engine_traits *traits,
+    const struct container_limits *limits)
+{
+	strlist_addf(argv, "--memory=%s", limits->memory);
+	strlist_addf(argv, "--memory-swap=%s", limits->memory);
+	strlist_addf(argv, "--cpus=%s", limits->cpus);
+	strlist_addf(argv, "--pids-limit=%d", limits->pids);
+	/* nofile and nproc together: with one of them alone podman asks for
+	 * its own default of the other, which may be more than it can get. */
+	add_ulimit(argv, "nofile", at_most(NOFILE_LIMIT, traits->hard_nofile));
+	add_ulimit(argv, "nproc", at_most(NPROC_LIMIT, traits->hard_nproc));
+	add_ulimit(argv, "core", 0);
+	add_ulimit(argv, "fsize", FILE_SIZE_LIMIT);
+	if (limits->network != NULL) {
+		strlist_addf(argv, "--network=%s", limits->network);
+	}
+}
+
+/* All that run and create have in common, up to the image. */
+static void
+add_container(struct strlist *argv, const struct engine_traits *traits,
+    const struct container_spec *spec)
+{
+	strlist_add(argv, "--interactive");
+	strlist_addf(argv, "--name=%s", spec->name);
+	strlist_addf(argv, "--label=" OWNER_LABEL "=%s", spec->owner);
+	strlist_add(argv, "--pull=never");
+	if (traits->kind == ENGINE_DOCKER && traits->runtime != NULL) {
+		strlist_addf(argv, "--runtime=%s", traits->runtime);
+	}
+	/* Otherwise podman hands the proxy settings of its own environment,
+	 * passwords included, to the program. */
+	if (traits->kind == ENGINE_PODMAN)
+		strlist_add(argv, "--http-proxy=false");
+	strlist_add_all(argv, hardening);
+	add_limits(argv, traits, &spec->limits);
+	for (size_t i = 0; i < spec->pass_env->count; i++) {
+		strlist_addf(argv, "--env=%s", spec->pass_env->items[i]);
+	}
+}
+
+void
+engine_argv_run(struct strlist *argv, const struct engine_traits *traits,
+    const struct container_spec *spec)
+{
+	add_engine(argv, traits);
+	strlist_add(argv, "run");
+	strlist_add(argv, "--rm");
+	add_container(argv, traits, spec);
+	strlist_add_all(argv, read_only);
+	strlist_add(argv, "--entrypoint=sh");
+	strlist_add(argv, "--");
+	strlist_add(argv, spec->image);
+	strlist_add(argv, "-c");
+	strlist_add(argv, runner_script);
+	strlist_add(argv, "runner");
+	strlist_add(argv, spec->nonce);
+	strlist_add(argv, spec->language->file);
+	strlist_add_all(argv, spec->language->command);
+}
+
+void
+engine_argv_create(struct strlist *argv, const struct engine_traits *traits,
+    const struct container_spec *spec)
+{
+	const char *const *command = spec->language->command;
+
+	add_engine(argv, traits);
+	strlist_add(argv, "create");
+	strlist_add(argv, "--rm");
+	add_container(argv, traits, spec);
+	/* docker cannot copy into a read-only container, and no engine can
+	 * copy into a tmpfs that is not mounted yet. */
+	if (traits->kind == ENGINE_PODMAN)
+		strlist_add(argv, "--read-only");
+	strlist_addf(argv, "--entrypoint=%s", *command++);
+	strlist_add(argv, "--");
+	strlist_add(argv, spec->image);
+	strlist_add_all(argv, command);
+}
+
+void
+engine_argv_copy_in(
+    struct strlist *argv, const struct engine_traits *traits, const char *name)
+{
+	add_command(argv, traits, (const char *[]){"cp", "-", NULL});
+	strlist_addf(argv, "%s:/", name);
+}
+
+void
+engine_argv_start(
+    struct strlist *argv, const struct engine_traits *traits, const char *name)
+{
+	add_command(argv, traits,
+	    (const char *[]){"start", "--attach", "--interactive", name, NULL});
+}
+
+void
+engine_argv_remove(
+    struct strlist *argv, const struct engine_traits *traits, const char *name)
+{
+	add_command(argv, traits,
+	    (const char *[]){"rm", "--force", "--volumes", name, NULL});
+}
+
+void
+engine_argv_info(struct strlist *argv, const struct engine_traits *traits)
+{
+	static const char *const formats[] = {
+	    [ENGINE_PODMAN] =
+	        "{{.Host.OCIRuntime.Name}} {{.Host.CgroupsVersion}}",
+	    [ENGINE_DOCKER] = "{{.DefaultRuntime}} {{.CgroupVersion}}",
+	};
+
+	add_command(argv, traits,
+	    (const char *[]){"info", "--format", formats[traits->kind], NULL});
+}
+
+void
+engine_argv_image_inspect(
+    struct strlist *argv, const struct engine_traits *traits, const char *image)
+{
+	add_command(argv, traits,
+	    (const char *[]){
+	        "image", "inspect", "--format", "{{.Id}}", "--", image, NULL});
+}
+
+void
+engine_argv_pull(
+    struct strlist *argv, const struct engine_traits *traits, const char *image)
+{
+	add_command(argv, traits, (const char *[]){"pull", "--", image, NULL});
+}
+
+void
+engine_argv_list_owned(struct strlist *argv, const struct engine_traits *traits)
+{
+	add_command(argv, traits,
+	    (const char *[]){"ps", "--all", "--quiet", "--no-trunc", "--filter",
+	        "label=" OWNER_LABEL, NULL});
+}
+
+void
+engine_argv_inspect_owners(struct strlist *argv,
+    const struct engine_traits *traits, const struct strlist *ids)
+{
+	add_command(argv, traits,
+	    (const char *[]){"container", "inspect", "--format",
+	        "{{index .Config.Labels \"" OWNER_LABEL "\"}} {{.Id}}", NULL});
+	strlist_add_all(argv, (const char *const *)ids->items);
+}

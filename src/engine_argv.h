@@ -1,0 +1,78 @@
+#ifndef ENGINE_ARGV_H
+#define ENGINE_ARGV_H
+
+#include <stdbool.h>
+#include <sys/resource.h>
+
+#include "err.h"
+#include "language.h"
+#include "strlist.h"
+
+/*
+ * The security boundary: pure functions from what was asked for to the words
+ * of an engine command.  Nothing here looks at the world, so that a test can
+ * hold every word.
+ */
+
+enum engine_kind { ENGINE_PODMAN, ENGINE_DOCKER };
+
+struct engine_traits {
+	enum engine_kind kind;
+	const char *path;
+	const char *runtime; /* OCI runtime to ask for; NULL: the engine's */
+	/* Our own hard limits: asking for more fails where the engine may not
+	 * raise its own. */
+	rlim_t hard_nofile;
+	rlim_t hard_nproc;
+};
+
+struct container_limits {
+	const char *memory;
+	const char *cpus;
+	int pids;
+	const char *network; /* NULL: the engine's default */
+};
+
+struct container_spec {
+	const char *name;
+	const char *owner; /* see owner.h */
+	const char *image;
+	const char *nonce; /* see marker.h */
+	const struct language *language;
+	const struct strlist *pass_env; /* names; values are in the CLI's env */
+	struct container_limits limits;
+};
+
+#define OWNER_LABEL "code-sandbox-mcp.owner"
+#define CONTAINER_WORKDIR "/sandbox"
+
+/* Whether a name may stand in an engine command at all. */
+int engine_argv_check_image(const char *image, struct err *err);
+int engine_argv_check_env_name(const char *name, struct err *err);
+
+/* A container with the runner in it, waiting for the code on its stdin. */
+void engine_argv_run(struct strlist *argv, const struct engine_traits *traits,
+    const struct container_spec *spec);
+/* For an image with no shell: a container made to run the bare command, to be
+ * filled by cp from a tar stream on stdin, and started. */
+void engine_argv_create(struct strlist *argv,
+    const struct engine_traits *traits, const struct container_spec *spec);
+void engine_argv_copy_in(
+    struct strlist *argv, const struct engine_traits *traits, const char *name);
+void engine_argv_start(
+    struct strlist *argv, const struct engine_traits *traits, const char *name);
+
+void engine_argv_remove(
+    struct strlist *argv, const struct engine_traits *traits, const char *name);
+void engine_argv_info(struct strlist *argv, const struct engine_traits *traits);
+void engine_argv_image_inspect(struct strlist *argv,
+    const struct engine_traits *traits, const char *image);
+void engine_argv_pull(struct strlist *argv, const struct engine_traits *traits,
+    const char *image);
+/* Ids of all containers that carry our label; then owner and id of each. */
+void engine_argv_list_owned(
+    struct strlist *argv, const struct engine_traits *traits);
+void engine_argv_inspect_owners(struct strlist *argv,
+    const struct engine_traits *traits, const struct strlist *ids);
+
+#endif

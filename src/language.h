@@ -1,0 +1,29 @@
+#ifndef LANGUAGE_H
+#define LANGUAGE_H
+
+#include <stddef.h>
+
+/* One row a language.  Everything that differs between languages is here. */
+
+enum language_id { LANGUAGE_PYTHON, LANGUAGE_JAVASCRIPT };
+#define LANGUAGE_COUNT 2
+
+struct language {
+	enum language_id id;
+	const char *name;  /* as in CONTAINER_LANGUAGE and run --language */
+	const char *title; /* as people write it */
+	const char *image; /* default */
+	const char *file;  /* where the code goes, in the working directory */
+	const char *const *command;
+	const char *const *suffixes;  /* of files that are in this language */
+	const char *const *libraries; /* that the default image has */
+	const char *print;            /* how a program says something */
+};
+
+extern const struct language languages[LANGUAGE_COUNT];
+
+/* NULL when there is none of that name, or none for that file name. */
+const struct language *language_by_name(const char *name);
+const struct language *language_by_file(const char *file_name);
+
+#endif

@@ -1,0 +1,61 @@
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cli_run.h"
+#include "err.h"
+#include "log.h"
+#include "options.h"
+#include "server.h"
+
+/* A descriptor from 0 to 2 that is closed would be taken by the next file that
+ * is opened, and written to by mistake. */
+static void
+fill_standard_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
+static int
+act(const struct settings *settings)
+{
+	switch (settings->action) {
+	case ACTION_HELP:
+		options_help(stdout);
+		return 0;
+	case ACTION_VERSION:
+		printf("code-sandbox-mcp %s\n", VERSION);
+		return 0;
+	case ACTION_RUN:
+		return cli_run(settings);
+	case ACTION_SERVE:
+		break;
+	}
+	return server_serve(settings);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct settings settings;
+	struct err err;
+	int status = 2;
+
+	fill_standard_descriptors();
+	signal(SIGPIPE, SIG_IGN);
+	if (options_parse(&settings, argc, argv, &err) == 0) {
+		log_set_verbose(settings.verbose);
+		status = act(&settings);
+	} else {
+		log_warn("%s", err.message);
+	}
+	settings_release(&settings);
+	return status;
+}

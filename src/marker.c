@@ -1,0 +1,129 @@
+#include "marker.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <bsd/stdlib.h>
+
+#define MARKER_START '\036'
+
+void
+marker_nonce(char nonce[MARKER_NONCE_LENGTH + 1])
+{
+	for (size_t i = 0; i < MARKER_NONCE_LENGTH; i += 8)
+		snprintf(nonce + i, 9, "%08x", arc4random());
+}
+
+void
+marker_scanner_init(struct marker_scanner *scanner, const char *nonce,
+    const struct marker_callbacks *callbacks, void *arg)
+{
+	*scanner = (struct marker_scanner){.callbacks = callbacks, .arg = arg};
+	snprintf(scanner->prefix, sizeof(scanner->prefix), "%c%s ",
+	    MARKER_START, nonce);
+}
+
+static void
+release_held(struct marker_scanner *scanner)
+{
+	size_t length = scanner->held_length;
+
+	scanner->held_length = 0;
+	if (length > 0)
+		scanner->callbacks->payload(
+		    scanner->arg, scanner->held, length);
+}
+
+static bool
+parse_line(const char *line, enum marker_word *word, int *number)
+{
+	static const struct {
+		const char *name;
+		enum marker_word word;
+	} numbered[] = {{"exit ", MARKER_EXIT}, {"signal ", MARKER_SIGNAL}};
+
+	*number = 0;
+	if (strcmp(line, "ready") == 0) {
+		*word = MARKER_READY;
+		return true;
+	}
+	for (size_t i = 0; i < 2; i++) {
+		size_t length = strlen(numbered[i].name);
+		const char *error;
+
+		if (strncmp(line, numbered[i].name, length) != 0)
+			continue;
+		*word = numbered[i].word;
+		*number = (int)strtonum(line + length, 0, 255, &error);
+		return error == NULL;
+	}
+	return false;
+}
+
+static void
+end_of_line(struct marker_scanner *scanner)
+{
+	enum marker_word word;
+	char line[MARKER_LINE_MAX] = "";
+	int number;
+
+	/* Without the newline: the rest of line stays NUL. */
+	memcpy(line, scanner->held + MARKER_PREFIX_LENGTH,
+	    scanner->held_length - MARKER_PREFIX_LENGTH - 1);
+	if (!parse_line(line, &word, &number)) {
+		release_held(scanner);
+		return;
+	}
+	scanner->held_length = 0;
+	scanner->callbacks->marker(scanner->arg, word, number);
+}
+
+/* Takes a byte that continues what is held back; false when it does not. */
+static bool
+hold(struct marker_scanner *scanner, char byte)
+{
+	if (scanner->held_length < MARKER_PREFIX_LENGTH &&
+	    byte != scanner->prefix[scanner->held_length])
+		return false;
+	if (scanner->held_length == sizeof(scanner->held))
+		return false;
+	scanner->held[scanner->held_length++] = byte;
+	if (byte == '\n')
+		end_of_line(scanner);
+	return true;
+}
+
+void
+marker_scanner_feed(
+    struct marker_scanner *scanner, const char *data, size_t length)
+{
+	const char *end = data + length;
+
+	while (data < end) {
+		const char *start;
+
+		if (scanner->held_length > 0) {
+			if (hold(scanner, *data))
+				data++;
+			else
+				release_held(scanner);
+			continue;
+		}
+		start = memchr(data, MARKER_START, (size_t)(end - data));
+		if (start == NULL)
+			start = end;
+		if (start > data)
+			scanner->callbacks->payload(
+			    scanner->arg, data, (size_t)(start - data));
+		data = start;
+		if (data < end)
+			hold(scanner, *data++);
+	}
+}
+
+void
+marker_scanner_flush(struct marker_scanner *scanner)
+{
+	release_held(scanner);
+}

@@ -1,0 +1,52 @@
+#ifndef MARKER_H
+#define MARKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * The runner inside the container speaks on the same two streams as the
+ * program.  What it says is a line that begins with a byte that text does not
+ * contain and a nonce that the program was not told:
+ *
+ *	\036 NONCE SPACE WORD [SPACE NUMBER] \n
+ *
+ *	ready      the container is up and waits for the code
+ *	exit N     the program ended with exit status N
+ *	signal N   signal N ended it
+ *
+ * A marker scanner takes a stream apart into payload and such lines.  It holds
+ * back no payload but the beginning of something that may become a marker.
+ * A program that finds out the nonce can end its own call early, and no
+ * other.
+ */
+
+enum marker_word { MARKER_READY, MARKER_EXIT, MARKER_SIGNAL };
+
+struct marker_callbacks {
+	void (*payload)(void *arg, const char *data, size_t length);
+	void (*marker)(void *arg, enum marker_word word, int number);
+};
+
+#define MARKER_NONCE_LENGTH 32
+/* \036, the nonce, a space, and room for the word and a number. */
+#define MARKER_PREFIX_LENGTH (1 + MARKER_NONCE_LENGTH + 1)
+#define MARKER_LINE_MAX (MARKER_PREFIX_LENGTH + 24)
+
+struct marker_scanner {
+	char prefix[MARKER_PREFIX_LENGTH + 1];
+	char held[MARKER_LINE_MAX];
+	size_t held_length;
+	const struct marker_callbacks *callbacks;
+	void *arg;
+};
+
+void marker_nonce(char nonce[MARKER_NONCE_LENGTH + 1]);
+void marker_scanner_init(struct marker_scanner *scanner, const char *nonce,
+    const struct marker_callbacks *callbacks, void *arg);
+void marker_scanner_feed(
+    struct marker_scanner *scanner, const char *data, size_t length);
+/* The stream has ended: what was held back is payload after all. */
+void marker_scanner_flush(struct marker_scanner *scanner);
+
+#endif

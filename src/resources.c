@@ -1,0 +1,76 @@
+#include "resources.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ENVIRONMENTS_URI "sandbox://environments"
+#define ENVIRONMENTS_TYPE "application/json"
+
+void
+resources_list(
+    yyjson_mut_doc *doc, yyjson_mut_val *list, enum revision revision)
+{
+	yyjson_mut_val *item = yyjson_mut_arr_add_obj(doc, list);
+
+	yyjson_mut_obj_add_str(doc, item, "uri", ENVIRONMENTS_URI);
+	yyjson_mut_obj_add_str(doc, item, "name", "environments");
+	if (revision >= REVISION_2025_06_18)
+		yyjson_mut_obj_add_str(
+		    doc, item, "title", "Sandbox environments");
+	yyjson_mut_obj_add_str(doc, item, "description",
+	    "For each language, the image that programs run in and the "
+	    "libraries that it has");
+	yyjson_mut_obj_add_str(doc, item, "mimeType", ENVIRONMENTS_TYPE);
+}
+
+static void
+add_language(yyjson_mut_doc *doc, yyjson_mut_val *root,
+    const struct language *language, const char *image)
+{
+	yyjson_mut_val *object =
+	    yyjson_mut_obj_add_obj(doc, root, language->name);
+	yyjson_mut_val *libraries;
+
+	yyjson_mut_obj_add_str(doc, object, "image", image);
+	libraries = yyjson_mut_obj_add_arr(doc, object, "libraries");
+	/* Of an image of the user's own we know nothing. */
+	if (strcmp(image, language->image) != 0)
+		return;
+	for (const char *const *name = language->libraries; *name != NULL;
+	     name++)
+		yyjson_mut_arr_add_str(doc, libraries, *name);
+}
+
+static char *
+environments_text(const struct settings *settings)
+{
+	yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+	yyjson_mut_val *root = yyjson_mut_obj(doc);
+	char *text;
+
+	yyjson_mut_doc_set_root(doc, root);
+	for (size_t i = 0; i < LANGUAGE_COUNT; i++)
+		add_language(doc, root, &languages[i], settings->images[i]);
+	text = yyjson_mut_write(doc, YYJSON_WRITE_PRETTY_TWO_SPACES, NULL);
+	yyjson_mut_doc_free(doc);
+	return text;
+}
+
+int
+resource_read(yyjson_mut_doc *doc, yyjson_mut_val *contents, const char *uri,
+    const struct settings *settings, struct err *err)
+{
+	yyjson_mut_val *item;
+	char *text;
+
+	if (strcmp(uri, ENVIRONMENTS_URI) != 0)
+		return err_set(
+		    err, ERR_RESOURCE, "unknown resource: %.200s", uri);
+	item = yyjson_mut_arr_add_obj(doc, contents);
+	text = environments_text(settings);
+	yyjson_mut_obj_add_str(doc, item, "uri", ENVIRONMENTS_URI);
+	yyjson_mut_obj_add_str(doc, item, "mimeType", ENVIRONMENTS_TYPE);
+	yyjson_mut_obj_add_strcpy(doc, item, "text", text);
+	free(text);
+	return 0;
+}

@@ -1,0 +1,188 @@
+#include "rpc.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alloc.h"
+
+/* The reader recurses into what it is given; nobody needs more than this. */
+#define DEPTH_MAX 64
+
+/* What an error is called on the wire. */
+static const struct {
+	enum err_code code;
+	int number;
+} wire_numbers[] = {
+    {ERR_PARSE, -32700},
+    {ERR_REQUEST, -32600},
+    {ERR_METHOD, -32601},
+    {ERR_PARAMS, -32602},
+    {ERR_RESOURCE, -32002},
+    {ERR_INTERNAL, -32603},
+};
+
+static bool
+too_deep(const char *data, size_t length)
+{
+	bool in_string = false;
+	int depth = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		if (in_string) {
+			if (data[i] == '\\')
+				i++;
+			else if (data[i] == '"')
+				in_string = false;
+		} else if (data[i] == '"') {
+			in_string = true;
+		} else if (data[i] == '[' || data[i] == '{') {
+			if (++depth > DEPTH_MAX)
+				return true;
+		} else if (data[i] == ']' || data[i] == '}') {
+			depth--;
+		}
+	}
+	return false;
+}
+
+char *
+rpc_id_text(yyjson_val *value)
+{
+	if (!yyjson_is_str(value) && !yyjson_is_int(value))
+		return NULL;
+	return yyjson_val_write(value, 0, NULL);
+}
+
+static int
+read_id(struct rpc_message *message, yyjson_val *root, struct err *err)
+{
+	yyjson_val *id = yyjson_obj_get(root, "id");
+
+	if (id == NULL) {
+		message->kind = RPC_NOTIFICATION;
+		return 0;
+	}
+	message->id = rpc_id_text(id);
+	if (message->id == NULL)
+		return err_set(
+		    err, ERR_REQUEST, "id must be a string or an integer");
+	message->kind = RPC_REQUEST;
+	return 0;
+}
+
+static int
+check_message(struct rpc_message *message, yyjson_val *root, struct err *err)
+{
+	yyjson_val *method;
+
+	if (!yyjson_is_obj(root))
+		return err_set(err, ERR_REQUEST,
+		    "a message must be a JSON object%s",
+		    yyjson_is_arr(root) ? "; batches are not supported" : "");
+	if (read_id(message, root, err) != 0)
+		return -1;
+	if (!yyjson_equals_str(yyjson_obj_get(root, "jsonrpc"), "2.0"))
+		return err_set(err, ERR_REQUEST, "\"jsonrpc\" must be \"2.0\"");
+	method = yyjson_obj_get(root, "method");
+	if (method == NULL &&
+	    (yyjson_obj_get(root, "result") != NULL ||
+	        yyjson_obj_get(root, "error") != NULL)) {
+		message->kind = RPC_RESPONSE;
+		return 0;
+	}
+	if (!yyjson_is_str(method))
+		return err_set(err, ERR_REQUEST, "\"method\" must be a string");
+	message->method = yyjson_get_str(method);
+	message->params = yyjson_obj_get(root, "params");
+	if (message->params != NULL && !yyjson_is_obj(message->params))
+		return err_set(err, ERR_PARAMS, "\"params\" must be an object");
+	return 0;
+}
+
+int
+rpc_parse(struct rpc_message *message, const char *data, size_t length,
+    struct err *err)
+{
+	yyjson_read_err problem;
+
+	*message = (struct rpc_message){.kind = RPC_REQUEST};
+	if (too_deep(data, length))
+		return err_set(err, ERR_PARSE,
+		    "the message is nested more than %d levels deep",
+		    DEPTH_MAX);
+	/* The flags of this call keep the reader from writing to data. */
+	message->doc =
+	    yyjson_read_opts((char *)(size_t)data, length, 0, NULL, &problem);
+	if (message->doc == NULL)
+		return err_set(err, ERR_PARSE, "not JSON: %s at byte %zu",
+		    problem.msg, problem.pos);
+	return check_message(message, yyjson_doc_get_root(message->doc), err);
+}
+
+void
+rpc_message_release(struct rpc_message *message)
+{
+	yyjson_doc_free(message->doc);
+	free(message->id);
+	*message = (struct rpc_message){0};
+}
+
+static yyjson_mut_val *
+new_message(yyjson_mut_doc *doc, const char *id)
+{
+	yyjson_mut_val *root = yyjson_mut_obj(doc);
+
+	yyjson_mut_doc_set_root(doc, root);
+	yyjson_mut_obj_add_str(doc, root, "jsonrpc", "2.0");
+	if (id != NULL)
+		yyjson_mut_obj_add_val(
+		    doc, root, "id", yyjson_mut_raw(doc, id));
+	return root;
+}
+
+char *
+rpc_result(
+    const char *id, yyjson_mut_doc *doc, yyjson_mut_val *result, size_t *length)
+{
+	yyjson_mut_val *root = new_message(doc, id);
+
+	yyjson_mut_obj_add_val(doc, root, "result", result);
+	return yyjson_mut_write(doc, 0, length);
+}
+
+char *
+rpc_notification(const char *method, yyjson_mut_doc *doc,
+    yyjson_mut_val *params, size_t *length)
+{
+	yyjson_mut_val *root = new_message(doc, NULL);
+
+	yyjson_mut_obj_add_str(doc, root, "method", method);
+	yyjson_mut_obj_add_val(doc, root, "params", params);
+	return yyjson_mut_write(doc, 0, length);
+}
+
+static int
+wire_number(enum err_code code)
+{
+	for (size_t i = 0; i < sizeof(wire_numbers) / sizeof(*wire_numbers);
+	     i++)
+		if (wire_numbers[i].code == code)
+			return wire_numbers[i].number;
+	return -32603;
+}
+
+char *
+rpc_error(const char *id, const struct err *err, size_t *length)
+{
+	yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+	yyjson_mut_val *root = new_message(doc, id);
+	yyjson_mut_val *error = yyjson_mut_obj_add_obj(doc, root, "error");
+	char *text;
+
+	yyjson_mut_obj_add_int(doc, error, "code", wire_number(err->code));
+	yyjson_mut_obj_add_str(doc, error, "message", err->message);
+	text = yyjson_mut_write(doc, 0, length);
+	yyjson_mut_doc_free(doc);
+	return text;
+}

@@ -1,0 +1,42 @@
+#ifndef RPC_H
+#define RPC_H
+
+#include <stddef.h>
+
+#include <yyjson.h>
+
+#include "err.h"
+
+/*
+ * JSON-RPC 2.0: from bytes to a checked message and back.  Knows nothing of
+ * MCP or of transports.
+ */
+
+enum rpc_kind { RPC_REQUEST, RPC_NOTIFICATION, RPC_RESPONSE };
+
+struct rpc_message {
+	enum rpc_kind kind;
+	char *id; /* as JSON text; NULL when there is none */
+	const char *method;
+	yyjson_val *params; /* an object, or NULL */
+	yyjson_doc *doc;
+};
+
+/* On failure message->id is set if it could be read, so that the error can
+ * name it.  Release the message in either case. */
+int rpc_parse(struct rpc_message *message, const char *data, size_t length,
+    struct err *err);
+void rpc_message_release(struct rpc_message *message);
+
+/* An id, or a progress token, as JSON text; NULL when it is neither string
+ * nor integer. */
+char *rpc_id_text(yyjson_val *value);
+
+/* A message as text, to be freed; doc holds result or params. */
+char *rpc_result(const char *id, yyjson_mut_doc *doc, yyjson_mut_val *result,
+    size_t *length);
+char *rpc_notification(const char *method, yyjson_mut_doc *doc,
+    yyjson_mut_val *params, size_t *length);
+char *rpc_error(const char *id, const struct err *err, size_t *length);
+
+#endif

@@ -1,0 +1,417 @@
+#include "sandbox.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <bsd/sys/queue.h>
+
+#include <event2/event.h>
+
+#include "alloc.h"
+#include "capture.h"
+#include "container.h"
+#include "engine.h"
+#include "image.h"
+#include "log.h"
+
+/* Waiting costs the code of each call, so there is an end to it. */
+#define QUEUE_MAX 1000
+
+TAILQ_HEAD(calls, call);
+
+struct call {
+	TAILQ_ENTRY(call) entry;
+	struct sandbox *sandbox;
+	bool running; /* has one of the --max-parallel places */
+	const struct language *language;
+	char *code;
+	size_t code_length;
+	int timeout_seconds;
+	const struct sandbox_callbacks *callbacks;
+	void *arg;
+	struct container *container;
+	struct event *timer;
+	struct capture captures[CHILD_STREAMS];
+	struct timespec started;
+	bool timed_out;
+	bool direct;
+	bool pulled;
+	struct err err; /* of the last attempt to start a container */
+};
+
+struct sandbox {
+	struct event_base *base;
+	const struct settings *settings;
+	struct children *children;
+	struct engine *engine;
+	struct images *images;
+	struct containers *containers;
+	struct calls waiting, running;
+	int waiting_count, running_count;
+	struct event *dispatch;
+	bool shutting_down;
+	/* By language: the image has no shell, so the code is copied in. */
+	bool direct[LANGUAGE_COUNT];
+};
+
+static void on_dispatch(evutil_socket_t fd, short what, void *arg);
+static void start_container(struct call *call);
+
+struct sandbox *
+sandbox_new(struct event_base *base, const struct settings *settings)
+{
+	struct sandbox *sandbox = xcalloc(1, sizeof(*sandbox));
+
+	sandbox->base = base;
+	sandbox->settings = settings;
+	sandbox->children = children_new(base);
+	sandbox->engine = engine_new(base, sandbox->children, settings);
+	sandbox->images = images_new(sandbox->engine);
+	sandbox->containers = containers_new(base, sandbox->engine);
+	TAILQ_INIT(&sandbox->waiting);
+	TAILQ_INIT(&sandbox->running);
+	sandbox->dispatch = evtimer_new(base, on_dispatch, sandbox);
+	return sandbox;
+}
+
+/* From here on the call is not the sandbox's any more. */
+static void
+call_unlink(struct call *call)
+{
+	struct sandbox *sandbox = call->sandbox;
+
+	if (call->running) {
+		TAILQ_REMOVE(&sandbox->running, call, entry);
+		sandbox->running_count--;
+	} else {
+		TAILQ_REMOVE(&sandbox->waiting, call, entry);
+		sandbox->waiting_count--;
+	}
+	engine_forget(sandbox->engine, call);
+	image_forget(sandbox->images, call);
+	if (call->container != NULL)
+		container_abandon(call->container);
+	event_active(sandbox->dispatch, EV_TIMEOUT, 0);
+}
+
+static void
+call_release(struct call *call)
+{
+	for (size_t i = 0; i < CHILD_STREAMS; i++)
+		capture_release(&call->captures[i]);
+	event_free(call->timer);
+	free(call->code);
+	free(call);
+}
+
+static void
+call_free(struct call *call)
+{
+	call_unlink(call);
+	call_release(call);
+}
+
+void
+sandbox_cancel(struct call *call)
+{
+	call_free(call);
+}
+
+static void
+cancel_all(struct sandbox *sandbox)
+{
+	struct call *call;
+
+	while ((call = TAILQ_FIRST(&sandbox->waiting)) != NULL)
+		call_free(call);
+	while ((call = TAILQ_FIRST(&sandbox->running)) != NULL)
+		call_free(call);
+}
+
+void
+sandbox_free(struct sandbox *sandbox)
+{
+	cancel_all(sandbox);
+	containers_free(sandbox->containers);
+	images_free(sandbox->images);
+	engine_free(sandbox->engine);
+	children_free(sandbox->children);
+	event_free(sandbox->dispatch);
+	free(sandbox);
+}
+
+void
+sandbox_shut_down(struct sandbox *sandbox, void (*gone)(void *arg), void *arg)
+{
+	sandbox->shutting_down = true;
+	cancel_all(sandbox);
+	containers_shut_down(sandbox->containers, gone, arg);
+}
+
+/* Unlinked first: done() may well shut the whole sandbox down. */
+static void
+finish(struct call *call, struct outcome *outcome)
+{
+	call_unlink(call);
+	call->callbacks->done(call->arg, outcome);
+	free(outcome->out);
+	free(outcome->err_out);
+	call_release(call);
+}
+
+static void
+fail(struct call *call, const struct err *err)
+{
+	finish(call, &(struct outcome){.ran = false, .err = *err});
+}
+
+static uint64_t
+milliseconds_since(const struct timespec *start)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)((now.tv_sec - start->tv_sec) * 1000 +
+	    (now.tv_nsec - start->tv_nsec) / 1000000);
+}
+
+static void
+succeed(struct call *call, const struct container_end *end)
+{
+	struct capture *out = &call->captures[CHILD_STDOUT];
+	struct capture *err_out = &call->captures[CHILD_STDERR];
+	struct outcome outcome = {
+	    .ran = true,
+	    .exit_code = end->kind == CONTAINER_EXITED ? end->number : -1,
+	    .signal = end->kind == CONTAINER_SIGNALED ? end->number : 0,
+	    .timed_out = call->timed_out,
+	    .truncated = capture_truncated(out) || capture_truncated(err_out),
+	    .duration_ms = milliseconds_since(&call->started),
+	};
+
+	if (end->kind == CONTAINER_LOST)
+		outcome.signal = SIGKILL;
+	outcome.out = capture_text(out, &outcome.out_length);
+	outcome.err_out = capture_text(err_out, &outcome.err_out_length);
+	finish(call, &outcome);
+}
+
+static void
+on_image(void *arg, bool present, const struct err *err)
+{
+	struct call *call = arg;
+
+	if (err != NULL)
+		fail(call, err);
+	else if (present)
+		fail(call, &call->err);
+	else
+		start_container(call);
+}
+
+static void
+on_image_progress(void *arg, const char *text)
+{
+	struct call *call = arg;
+
+	if (call->callbacks->progress != NULL)
+		call->callbacks->progress(call->arg, text);
+}
+
+static const struct image_callbacks image_callbacks = {
+    on_image_progress, on_image};
+
+static const char *
+image_of(const struct call *call)
+{
+	return call->sandbox->settings->images[call->language->id];
+}
+
+/*
+ * The container did not start.  The reasons we know how to mend: the image
+ * has no shell (then the engine cannot execute ours, which is status 126 or
+ * 127), or it is missing.
+ */
+static void
+on_failed(struct call *call, const struct container_end *end)
+{
+	err_set(&call->err, ERR_ENGINE,
+	    "The container could not be started. %s said:\n%s",
+	    engine_traits(call->sandbox->engine)->path, end->words);
+	log_debug("%s", call->err.message);
+	if (!call->direct &&
+	    (end->cli_status == 126 || end->cli_status == 127)) {
+		call->direct = true;
+		start_container(call);
+	} else if (!call->pulled && end->cli_status > 0) {
+		call->pulled = true;
+		call->direct = false;
+		image_ensure(call->sandbox->images, image_of(call),
+		    &image_callbacks, call);
+	} else {
+		fail(call, &call->err);
+	}
+}
+
+static void
+on_ended(void *arg, const struct container_end *end)
+{
+	struct call *call = arg;
+
+	call->container = NULL;
+	evtimer_del(call->timer);
+	if (end->kind == CONTAINER_FAILED)
+		on_failed(call, end);
+	else
+		succeed(call, end);
+}
+
+static void
+on_ready(void *arg)
+{
+	struct call *call = arg;
+
+	container_run(call->container, call->code, call->code_length);
+}
+
+static void
+on_started(void *arg)
+{
+	struct call *call = arg;
+	struct timeval limit = {.tv_sec = call->timeout_seconds};
+
+	call->sandbox->direct[call->language->id] = call->direct;
+	clock_gettime(CLOCK_MONOTONIC, &call->started);
+	evtimer_add(call->timer, &limit);
+}
+
+static void
+on_output(void *arg, enum child_stream stream, const char *data, size_t length)
+{
+	struct call *call = arg;
+
+	capture_add(&call->captures[stream], data, length);
+	if (call->callbacks->output != NULL)
+		call->callbacks->output(call->arg, stream, data, length);
+}
+
+static const struct container_callbacks container_callbacks = {
+    .ready = on_ready,
+    .started = on_started,
+    .output = on_output,
+    .ended = on_ended,
+};
+
+static void
+on_timeout(evutil_socket_t fd, short what, void *arg)
+{
+	struct call *call = arg;
+
+	(void)fd;
+	(void)what;
+	call->timed_out = true;
+	container_kill(call->container);
+}
+
+static void
+start_container(struct call *call)
+{
+	struct sandbox *sandbox = call->sandbox;
+	const struct settings *settings = sandbox->settings;
+	struct err err;
+
+	call->container = container_start(sandbox->containers,
+	    &(struct container_options){
+	        .image = image_of(call),
+	        .language = call->language,
+	        .pass_env = &settings->pass_env,
+	        .limits = {.memory = settings->memory,
+	            .cpus = settings->cpus,
+	            .pids = settings->pids,
+	            .network = settings->network},
+	        .direct = call->direct,
+	    },
+	    &container_callbacks, call, &err);
+	if (call->container == NULL)
+		fail(call, &err);
+}
+
+static void
+on_engine(void *arg, const struct err *err)
+{
+	struct call *call = arg;
+
+	if (err != NULL) {
+		fail(call, err);
+		return;
+	}
+	call->direct = call->sandbox->direct[call->language->id];
+	start_container(call);
+}
+
+static void
+on_dispatch(evutil_socket_t fd, short what, void *arg)
+{
+	struct sandbox *sandbox = arg;
+	struct call *call;
+
+	(void)fd;
+	(void)what;
+	while (!sandbox->shutting_down &&
+	    sandbox->running_count < sandbox->settings->max_parallel &&
+	    (call = TAILQ_FIRST(&sandbox->waiting)) != NULL) {
+		TAILQ_REMOVE(&sandbox->waiting, call, entry);
+		sandbox->waiting_count--;
+		TAILQ_INSERT_TAIL(&sandbox->running, call, entry);
+		sandbox->running_count++;
+		call->running = true;
+		engine_when_ready(sandbox->engine, on_engine, call);
+	}
+}
+
+struct call *
+sandbox_call(struct sandbox *sandbox, const struct sandbox_request *request,
+    const struct sandbox_callbacks *callbacks, void *arg)
+{
+	struct call *call = xcalloc(1, sizeof(*call));
+
+	call->sandbox = sandbox;
+	call->language = request->language;
+	call->code = xcalloc(1, request->code_length + 1);
+	memcpy(call->code, request->code, request->code_length);
+	call->code_length = request->code_length;
+	call->timeout_seconds = request->timeout_seconds > 0
+	    ? request->timeout_seconds
+	    : sandbox->settings->timeout_seconds;
+	call->callbacks = callbacks;
+	call->arg = arg;
+	call->timer = evtimer_new(sandbox->base, on_timeout, call);
+	for (size_t i = 0; i < CHILD_STREAMS; i++)
+		capture_init(&call->captures[i], sandbox->settings->max_output);
+	TAILQ_INSERT_TAIL(&sandbox->waiting, call, entry);
+	sandbox->waiting_count++;
+	event_active(sandbox->dispatch, EV_TIMEOUT, 0);
+	return call;
+}
+
+bool
+sandbox_is_full(const struct sandbox *sandbox)
+{
+	return sandbox->waiting_count >= QUEUE_MAX;
+}
+
+static void
+on_prepared(void *arg, const struct err *err)
+{
+	(void)arg;
+	if (err != NULL)
+		log_debug("%s", err->message);
+}
+
+void
+sandbox_prepare(struct sandbox *sandbox)
+{
+	engine_when_ready(sandbox->engine, on_prepared, sandbox);
+}

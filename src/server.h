@@ -1,0 +1,9 @@
+#ifndef SERVER_H
+#define SERVER_H
+
+#include "settings.h"
+
+/* Serves until the client goes or a signal comes; returns the exit status. */
+int server_serve(const struct settings *settings);
+
+#endif

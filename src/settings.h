@@ -1,0 +1,35 @@
+#ifndef SETTINGS_H
+#define SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "language.h"
+#include "strlist.h"
+
+/* What the user chose, complete and checked.  Made by options.c, read by all;
+ * the strings belong to the settings. */
+
+enum action { ACTION_SERVE, ACTION_RUN, ACTION_HELP, ACTION_VERSION };
+
+struct settings {
+	enum action action;
+	char *engine; /* name or path; NULL: whichever answers */
+	char *images[LANGUAGE_COUNT];
+	char *pass_env_list;
+	struct strlist pass_env; /* names that are set */
+	int timeout_seconds;
+	int max_timeout_seconds;
+	size_t max_output;
+	int max_parallel;
+	char *memory;
+	char *cpus;
+	int pids;
+	char *network; /* NULL: the engine's default */
+	bool verbose;
+	/* run */
+	const struct language *language;
+	char *file;
+};
+
+#endif
