@@ -47,20 +47,26 @@ $(BUILD)/%.o: src/%.c | $(BUILD)
 	@echo "  cc    $<"
 	@$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
-# The runner travels inside the program; its comments stay at home.
-$(BUILD)/runner.h: src/runner.sh | $(BUILD)
-	@{ echo '/* Made from src/runner.sh. */'; \
-	  echo 'static const char runner_script[] ='; \
-	  sed -e '/^[[:space:]]*#/d' -e 's/\\/\\\\/g' -e 's/"/\\"/g' \
-	    -e 's/.*/    "&\\n"/' $<; echo '    ;'; } > $@
-$(BUILD)/engine_argv.o: $(BUILD)/runner.h
+# The scripts that run in the container travel inside the program; their
+# comments stay at home.
+SCRIPTS = src/runner.sh src/hook.py src/hook.cjs
+$(BUILD)/scripts.h: $(SCRIPTS) Makefile | $(BUILD)
+	@{ echo '/* Made from $(SCRIPTS). */'; \
+	  for script in $(SCRIPTS); do \
+	    name=$$(basename $$script | tr . _); \
+	    echo "static const char script_$$name[] __attribute__((unused)) ="; \
+	    sed -E -e '/^[[:space:]]*(#|\/\/|$$)/d' -e 's/\\/\\\\/g' \
+	      -e 's/"/\\"/g' -e 's/.*/    "&\\n"/' $$script; \
+	    echo '    ;'; \
+	  done; } > $@
+$(OBJECTS): $(BUILD)/scripts.h
 
 $(UNIT): $(UNIT_OBJECTS) $(LIBRARY)
 	@echo "  link  $@"
 	@$(CC) $(UNIT_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) \
 	  $(shell pkg-config --libs check 2>/dev/null)
 
-$(BUILD)/unit/%.o: tests/unit/%.c $(BUILD)/runner.h | $(BUILD)
+$(BUILD)/unit/%.o: tests/unit/%.c $(BUILD)/scripts.h | $(BUILD)
 	@echo "  cc    $<"
 	@$(CC) $(UNIT_CFLAGS) -c -o $@ $<
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -341,11 +342,13 @@ fail:
 }
 
 void
-child_write(struct child *child, const char *data, size_t length)
+child_write(struct child *child, const struct iovec *pieces, size_t count)
 {
 	if (child->input == NULL || child->input_ends)
 		return;
-	evbuffer_add(child->input, data, length);
+	for (size_t i = 0; i < count; i++)
+		evbuffer_add(
+		    child->input, pieces[i].iov_base, pieces[i].iov_len);
 	/* Now, rather than at the next turn of the loop: it mostly fits. */
 	on_writable(child->input_fd, EV_WRITE, child);
 }

@@ -44,7 +44,9 @@ void children_free(struct children *children);
 
 struct child *child_spawn(
     struct children *children, const struct child_spec *spec, struct err *err);
-void child_write(struct child *child, const char *data, size_t length);
+/* All pieces in one go, so that a small message is one write. */
+struct iovec;
+void child_write(struct child *child, const struct iovec *pieces, size_t count);
 /* Closes the child's stdin once all that was written has gone out. */
 void child_finish_stdin(struct child *child);
 /* Closes it now and drops what was not yet taken. */

@@ -1,8 +1,10 @@
 #include "command.h"
 
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 
 #include <event2/event.h>
@@ -144,7 +146,10 @@ command_run(const struct command_spec *spec)
 	if (command->child == NULL)
 		timeout = (struct timeval){0}; /* report it from the loop */
 	else if (spec->input != NULL) {
-		child_write(command->child, spec->input, spec->input_length);
+		child_write(command->child,
+		    &(struct iovec){
+		        (void *)(uintptr_t)spec->input, spec->input_length},
+		    1);
 		child_finish_stdin(command->child);
 	}
 	evtimer_add(command->timer, &timeout);

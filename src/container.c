@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,7 +32,7 @@
 enum container_state {
 	CONTAINER_STARTING,
 	CONTAINER_READY,
-	CONTAINER_COPYING, /* direct only: create, cp */
+	CONTAINER_SENT, /* the code, but it does not run yet */
 	CONTAINER_RUNNING,
 	CONTAINER_OVER, /* ended() has been called */
 };
@@ -50,7 +51,7 @@ struct container {
 	const struct container_callbacks *callbacks;
 	void *arg;
 	enum container_state state;
-	bool direct;
+	enum container_mode mode;
 	char *name;
 	char nonce[MARKER_NONCE_LENGTH + 1];
 	struct child *child; /* the attached CLI */
@@ -60,7 +61,7 @@ struct container {
 	struct container_end end;
 	struct event *deadline;
 	int remove_tries;
-	struct strlist create_argv; /* direct only */
+	struct strlist create_argv; /* CONTAINER_COPY only */
 	char *tar;
 	size_t tar_length;
 	const struct language *language;
@@ -240,7 +241,8 @@ on_deadline(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	if (container->state == CONTAINER_STARTING && container->direct) {
+	if (container->state == CONTAINER_STARTING &&
+	    container->mode == CONTAINER_COPY) {
 		become_ready(container);
 		return;
 	}
@@ -274,27 +276,57 @@ on_payload(void *arg, const char *data, size_t length)
 }
 
 static void
+on_side_ready(struct side *side)
+{
+	struct container *container = side->container;
+
+	side->ready = true;
+	if (container->state == CONTAINER_STARTING &&
+	    container->sides[0].ready && container->sides[1].ready)
+		become_ready(container);
+}
+
+static void
+become_running(struct container *container)
+{
+	container->state = CONTAINER_RUNNING;
+	if (container->callbacks != NULL)
+		container->callbacks->started(container->arg);
+}
+
+static void
+on_side_ended(struct side *side, enum container_end_kind kind, int number)
+{
+	struct container *container = side->container;
+
+	side->ended = true;
+	if (container->state == CONTAINER_RUNNING &&
+	    container->sides[0].ended && container->sides[1].ended)
+		container_ended(container, kind, number);
+}
+
+static void
 on_marker(void *arg, enum marker_word word, int number)
 {
 	struct side *side = arg;
 	struct container *container = side->container;
-	bool both;
 
-	if (word == MARKER_READY) {
-		side->ready = true;
-		both = container->sides[0].ready && container->sides[1].ready;
-		if (container->state != CONTAINER_STARTING || !both)
-			return;
-		become_ready(container);
-		return;
+	container->end.runner_spoke = true;
+	switch (word) {
+	case MARKER_READY:
+		on_side_ready(side);
+		break;
+	case MARKER_STARTED:
+		if (container->state == CONTAINER_SENT)
+			become_running(container);
+		break;
+	case MARKER_EXIT:
+		on_side_ended(side, CONTAINER_EXITED, number);
+		break;
+	case MARKER_SIGNAL:
+		on_side_ended(side, CONTAINER_SIGNALED, number);
+		break;
 	}
-	if (container->state != CONTAINER_RUNNING)
-		return;
-	side->ended = true;
-	if (container->sides[0].ended && container->sides[1].ended)
-		container_ended(container,
-		    word == MARKER_EXIT ? CONTAINER_EXITED : CONTAINER_SIGNALED,
-		    number);
 }
 
 static const struct marker_callbacks marker_callbacks = {on_payload, on_marker};
@@ -304,7 +336,7 @@ on_output(void *arg, enum child_stream stream, const char *data, size_t length)
 {
 	struct container *container = arg;
 
-	if (container->direct)
+	if (container->mode == CONTAINER_COPY)
 		on_payload(&container->sides[stream], data, length);
 	else
 		marker_scanner_feed(
@@ -315,16 +347,16 @@ on_output(void *arg, enum child_stream stream, const char *data, size_t length)
 static void
 end_by_status(struct container *container, int status)
 {
-	if (container->direct && container->state == CONTAINER_RUNNING &&
-	    status > 128 && status <= 128 + SIGSYS)
-		container_ended(container, CONTAINER_SIGNALED, status - 128);
-	else if (container->direct && container->state == CONTAINER_RUNNING &&
-	    status >= 0)
-		container_ended(container, CONTAINER_EXITED, status);
-	else if (container->state == CONTAINER_RUNNING)
+	if (container->state == CONTAINER_SENT)
 		container_ended(container, CONTAINER_LOST, 0);
-	else
+	else if (container->state != CONTAINER_RUNNING)
 		container_ended(container, CONTAINER_FAILED, 0);
+	else if (container->mode != CONTAINER_COPY || status < 0)
+		container_ended(container, CONTAINER_LOST, 0);
+	else if (status > 128 && status <= 128 + SIGSYS)
+		container_ended(container, CONTAINER_SIGNALED, status - 128);
+	else
+		container_ended(container, CONTAINER_EXITED, status);
 }
 
 static void
@@ -335,7 +367,7 @@ on_done(void *arg, int wait_status)
 
 	container->child = NULL;
 	container->end.cli_status = status;
-	if (!container->direct)
+	if (container->mode != CONTAINER_COPY)
 		for (size_t i = 0; i < CHILD_STREAMS; i++)
 			marker_scanner_flush(&container->sides[i].scanner);
 	end_by_status(container, status);
@@ -358,7 +390,7 @@ container_new(struct containers *containers,
 	container->containers = containers;
 	container->callbacks = callbacks;
 	container->arg = arg;
-	container->direct = options->direct;
+	container->mode = options->mode;
 	container->language = options->language;
 	container->name = xasprintf("code-sandbox-mcp-%d-%u-%08x",
 	    (int)getpid(), containers->serial++, arc4random());
@@ -414,11 +446,13 @@ container_start(struct containers *containers,
 	    .image = options->image,
 	    .nonce = container->nonce,
 	    .language = options->language,
+	    .mode = options->mode,
+	    .preload = options->preload,
 	    .pass_env = options->pass_env,
 	    .limits = options->limits,
 	};
 
-	if (options->direct) {
+	if (options->mode == CONTAINER_COPY) {
 		engine_argv_create(&container->create_argv,
 		    engine_traits(containers->engine), &spec);
 		set_deadline(container, 0);
@@ -432,7 +466,7 @@ container_start(struct containers *containers,
 }
 
 static void
-direct_failed(struct container *container, const struct command_result *result)
+copy_failed(struct container *container, const struct command_result *result)
 {
 	capture_add(&container->words, result->words, strlen(result->words));
 	container->end.cli_status = result->exit_status;
@@ -449,22 +483,21 @@ on_copied(void *arg, const struct command_result *result)
 
 	container->command = NULL;
 	if (!result->ok || container->state == CONTAINER_OVER) {
-		direct_failed(container, result);
+		copy_failed(container, result);
 		return;
 	}
 	engine_argv_start(&argv, engine_traits(container->containers->engine),
 	    container->name);
-	container->state = CONTAINER_RUNNING;
 	container->sides[0].ready = container->sides[1].ready = true;
-	if (attach(container, &argv, &err) != 0)
-		direct_failed(container,
+	if (attach(container, &argv, &err) != 0) {
+		copy_failed(container,
 		    &(struct command_result){
 		        .exit_status = -1, .words = err.message});
-	else if (container->callbacks != NULL)
-		container->callbacks->started(container->arg);
-	strlist_release(&argv);
-	if (container->child != NULL)
+	} else {
 		child_finish_stdin(container->child);
+		become_running(container);
+	}
+	strlist_release(&argv);
 }
 
 static void
@@ -475,7 +508,7 @@ on_created(void *arg, const struct command_result *result)
 
 	container->command = NULL;
 	if (!result->ok || container->state == CONTAINER_OVER) {
-		direct_failed(container, result);
+		copy_failed(container, result);
 		return;
 	}
 	engine_argv_copy_in(&argv, engine_traits(container->containers->engine),
@@ -490,9 +523,8 @@ on_created(void *arg, const struct command_result *result)
 }
 
 static void
-run_direct(struct container *container, const char *code, size_t length)
+run_by_copy(struct container *container, const char *code, size_t length)
 {
-	container->state = CONTAINER_COPYING;
 	container->tar = tar_single_file(CONTAINER_WORKDIR + 1,
 	    container->language->file, code, length, &container->tar_length);
 	container->command = engine_command(container->containers->engine,
@@ -509,15 +541,24 @@ container_run(struct container *container, const char *code, size_t length)
 	char header[32];
 	int used;
 
-	if (container->direct) {
-		run_direct(container, code, length);
+	container->state = CONTAINER_SENT;
+	if (container->mode == CONTAINER_COPY) {
+		run_by_copy(container, code, length);
 		return;
 	}
 	used = snprintf(header, sizeof(header), "%zu\n", length);
-	container->state = CONTAINER_RUNNING;
-	child_write(container->child, header, (size_t)used);
-	child_write(container->child, code, length);
-	container->callbacks->started(container->arg);
+	child_write(container->child,
+	    (const struct iovec[]){
+	        {header, (size_t)used}, {(void *)(uintptr_t)code, length}},
+	    2);
+}
+
+void
+container_adopt(struct container *container,
+    const struct container_callbacks *callbacks, void *arg)
+{
+	container->callbacks = callbacks;
+	container->arg = arg;
 }
 
 void
@@ -527,16 +568,15 @@ container_kill(struct container *container)
 		return; /* its removal is under way */
 	if (container->child != NULL) {
 		child_close_stdin(container->child);
-		set_deadline(container, container->direct ? 0 : KILL_GRACE_MS);
-	} else if (container->command == NULL) {
-		/* direct, and nothing made yet */
-		container_ended(container, CONTAINER_LOST, 0);
-		container_free(container);
-	} else {
-		/* direct, in the middle of create or cp: on_created or
-		 * on_copied will see it and remove it. */
-		container_ended(container, CONTAINER_LOST, 0);
+		set_deadline(container,
+		    container->mode == CONTAINER_COPY ? 0 : KILL_GRACE_MS);
+		return;
 	}
+	container_ended(container, CONTAINER_LOST, 0);
+	/* Without a command there is nothing yet to remove; in the middle of
+	 * create or cp, their callbacks see that it is over. */
+	if (container->command == NULL)
+		container_free(container);
 }
 
 void

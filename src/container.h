@@ -11,15 +11,16 @@
 /*
  * One container, for one program.
  *
- *  1. container_start(): ready() when it is up and waits.
+ *  1. container_start(): ready() when it is up and waits for the code.
  *  2. container_run() with the code: started(), then output().
  *  3. ended(), once, and last: the program is over, or there is no container.
  *
  * ended() does not wait for the engine's teardown; the container looks after
  * that itself.  containers_shut_down() waits for all of them.
  *
- * Images with a shell get a runner (runner.sh).  For others (spec.direct) the
- * code is copied in, and the program is the container's first process; it is
+ * container_adopt() hands a container to another owner, as the pool does.
+ *
+ * With CONTAINER_COPY the program is the container's first process; it is
  * ready at once, and its end is the end of the CLI.
  */
 
@@ -36,8 +37,9 @@ enum container_end_kind {
 struct container_end {
 	enum container_end_kind kind;
 	int number;
-	int cli_status;    /* FAILED: the CLI's exit status, -1 without one */
-	const char *words; /* FAILED, LOST: what the engine said */
+	int cli_status;    /* the CLI's, if it has ended; -1: it was killed */
+	bool runner_spoke; /* FAILED: the image has a shell, at least */
+	const char *words; /* FAILED: what the engine said */
 };
 
 struct container_callbacks {
@@ -53,7 +55,8 @@ struct container_options {
 	const struct language *language;
 	const struct strlist *pass_env;
 	struct container_limits limits;
-	bool direct;
+	enum container_mode mode;
+	const char *preload;
 };
 
 struct containers *containers_new(
@@ -66,6 +69,8 @@ void containers_shut_down(
 struct container *container_start(struct containers *containers,
     const struct container_options *options,
     const struct container_callbacks *callbacks, void *arg, struct err *err);
+void container_adopt(struct container *container,
+    const struct container_callbacks *callbacks, void *arg);
 void container_run(
     struct container *container, const char *code, size_t length);
 /* Kills the program; ended() follows within a second. */

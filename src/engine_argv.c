@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "runner.h"
+#include "scripts.h"
 
 /*
  * What each flag is for stands in code-sandbox-mcp(1), "SANDBOX".
@@ -28,14 +28,22 @@ static const char *const hardening[] = {
     "--restart=no",
     "--oom-score-adj=500",
     "--workdir=" CONTAINER_WORKDIR,
-    "--env=HOME=" CONTAINER_WORKDIR,
+    "--env=HOME=" CONTAINER_HOME,
     NULL,
 };
 
+/*
+ * runc before 1.2 gives a tmpfs the owner and mode of the directory that the
+ * image has in its place, so only directories that no image has are sure to be
+ * writable: the home directory, in which the runner works if it cannot write
+ * to the working directory, and its own.
+ */
 static const char *const read_only[] = {
     "--read-only",
     "--tmpfs=" CONTAINER_WORKDIR ":rw,nosuid,nodev,exec,size=256m,mode=1777",
-    "--tmpfs=/run:rw,nosuid,nodev,noexec,size=1m,mode=1777",
+    "--tmpfs=" CONTAINER_HOME ":rw,nosuid,nodev,exec,size=256m,mode=1777",
+    "--tmpfs=/run:rw,nosuid,nodev,noexec,size=1m,mode=755",
+    "--tmpfs=" RUNNER_DIRECTORY ":rw,nosuid,nodev,noexec,size=1m,mode=1777",
     "--tmpfs=/var/tmp:rw,nosuid,nodev,noexec,size=1m,mode=1777",
     NULL,
 };
@@ -155,6 +163,20 @@ add_container(struct strlist *argv, const struct engine_traits *traits,
 	}
 }
 
+static void
+add_runner(struct strlist *argv, const struct container_spec *spec)
+{
+	const struct language *language = spec->language;
+	const char *hook = spec->mode == CONTAINER_WARM ? language->hook : "";
+
+	strlist_add_all(argv,
+	    (const char *[]){"-c", script_runner_sh, "runner", spec->nonce,
+	        language->file, spec->preload, hook, language->hook_file,
+	        language->hook_variable, language->hook_value,
+	        language->hook_separator, NULL});
+	strlist_add_all(argv, language->command);
+}
+
 void
 engine_argv_run(struct strlist *argv, const struct engine_traits *traits,
     const struct container_spec *spec)
@@ -167,12 +189,7 @@ engine_argv_run(struct strlist *argv, const struct engine_traits *traits,
 	strlist_add(argv, "--entrypoint=sh");
 	strlist_add(argv, "--");
 	strlist_add(argv, spec->image);
-	strlist_add(argv, "-c");
-	strlist_add(argv, runner_script);
-	strlist_add(argv, "runner");
-	strlist_add(argv, spec->nonce);
-	strlist_add(argv, spec->language->file);
-	strlist_add_all(argv, spec->language->command);
+	add_runner(argv, spec);
 }
 
 void

@@ -33,28 +33,38 @@ struct container_limits {
 	const char *network; /* NULL: the engine's default */
 };
 
+/*
+ * How the code gets into a container: the interpreter waits for it in a hook;
+ * a runner waits for it and then starts the interpreter; or it is copied in,
+ * because the image has no shell for a runner.
+ */
+enum container_mode { CONTAINER_WARM, CONTAINER_PLAIN, CONTAINER_COPY };
+
 struct container_spec {
 	const char *name;
 	const char *owner; /* see owner.h */
 	const char *image;
 	const char *nonce; /* see marker.h */
 	const struct language *language;
+	enum container_mode mode;
+	const char *preload;            /* modules, with commas; or "" */
 	const struct strlist *pass_env; /* names; values are in the CLI's env */
 	struct container_limits limits;
 };
 
 #define OWNER_LABEL "code-sandbox-mcp.owner"
 #define CONTAINER_WORKDIR "/sandbox"
+#define CONTAINER_HOME "/home/sandbox"
 
 /* Whether a name may stand in an engine command at all. */
 int engine_argv_check_image(const char *image, struct err *err);
 int engine_argv_check_env_name(const char *name, struct err *err);
 
-/* A container with the runner in it, waiting for the code on its stdin. */
+/* A container with a runner in it, waiting for the code on its stdin. */
 void engine_argv_run(struct strlist *argv, const struct engine_traits *traits,
     const struct container_spec *spec);
-/* For an image with no shell: a container made to run the bare command, to be
- * filled by cp from a tar stream on stdin, and started. */
+/* CONTAINER_COPY: a container made to run the bare command, to be filled by cp
+ * from a tar stream on stdin, and started. */
 void engine_argv_create(struct strlist *argv,
     const struct engine_traits *traits, const struct container_spec *spec);
 void engine_argv_copy_in(

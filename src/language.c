@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "scripts.h"
+
 #define STRINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 const struct language languages[LANGUAGE_COUNT] = {
@@ -16,6 +18,11 @@ const struct language languages[LANGUAGE_COUNT] = {
         .libraries = STRINGS("numpy", "pandas", "matplotlib", "scikit-learn",
             "requests", "google-genai"),
         .print = "print()",
+        .hook = script_hook_py,
+        .hook_file = RUNNER_DIRECTORY "/sitecustomize.py",
+        .hook_variable = "PYTHONPATH",
+        .hook_value = RUNNER_DIRECTORY,
+        .hook_separator = ":",
     },
     {
         .id = LANGUAGE_JAVASCRIPT,
@@ -27,6 +34,11 @@ const struct language languages[LANGUAGE_COUNT] = {
         .suffixes = STRINGS(".js", ".mjs", ".cjs"),
         .libraries = STRINGS("@google/genai"),
         .print = "console.log()",
+        .hook = script_hook_cjs,
+        .hook_file = RUNNER_DIRECTORY "/hook.cjs",
+        .hook_variable = "NODE_OPTIONS",
+        .hook_value = "--require=" RUNNER_DIRECTORY "/hook.cjs",
+        .hook_separator = " ",
     },
 };
 

@@ -3,6 +3,9 @@
 
 #include <stddef.h>
 
+/* Where the runner and its hooks keep their files inside the container. */
+#define RUNNER_DIRECTORY "/run/sandbox-runner"
+
 /* One row a language.  Everything that differs between languages is here. */
 
 enum language_id { LANGUAGE_PYTHON, LANGUAGE_JAVASCRIPT };
@@ -18,6 +21,13 @@ struct language {
 	const char *const *suffixes;  /* of files that are in this language */
 	const char *const *libraries; /* that the default image has */
 	const char *print;            /* how a program says something */
+	/* What makes its interpreter wait for the code (see runner.sh):
+	 * variable=value lets it load the hook from hook_file. */
+	const char *hook;
+	const char *hook_file;
+	const char *hook_variable;
+	const char *hook_value;
+	const char *hook_separator; /* before a value that was there already */
 };
 
 extern const struct language languages[LANGUAGE_COUNT];

@@ -35,26 +35,30 @@ release_held(struct marker_scanner *scanner)
 		    scanner->arg, scanner->held, length);
 }
 
+static const struct {
+	const char *text;
+	enum marker_word word;
+	bool numbered;
+} words[] = {
+    {"ready", MARKER_READY, false},
+    {"started", MARKER_STARTED, false},
+    {"exit ", MARKER_EXIT, true},
+    {"signal ", MARKER_SIGNAL, true},
+};
+
 static bool
 parse_line(const char *line, enum marker_word *word, int *number)
 {
-	static const struct {
-		const char *name;
-		enum marker_word word;
-	} numbered[] = {{"exit ", MARKER_EXIT}, {"signal ", MARKER_SIGNAL}};
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		size_t length = strlen(words[i].text);
+		const char *error = NULL;
 
-	*number = 0;
-	if (strcmp(line, "ready") == 0) {
-		*word = MARKER_READY;
-		return true;
-	}
-	for (size_t i = 0; i < 2; i++) {
-		size_t length = strlen(numbered[i].name);
-		const char *error;
-
-		if (strncmp(line, numbered[i].name, length) != 0)
+		if (strncmp(line, words[i].text, length) != 0)
 			continue;
-		*word = numbered[i].word;
+		*word = words[i].word;
+		*number = 0;
+		if (!words[i].numbered)
+			return line[length] == '\0';
 		*number = (int)strtonum(line + length, 0, 255, &error);
 		return error == NULL;
 	}

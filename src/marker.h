@@ -12,6 +12,7 @@
  *	\036 NONCE SPACE WORD [SPACE NUMBER] \n
  *
  *	ready      the container is up and waits for the code
+ *	started    the code has arrived and runs (on stdout alone)
  *	exit N     the program ended with exit status N
  *	signal N   signal N ended it
  *
@@ -21,7 +22,7 @@
  * other.
  */
 
-enum marker_word { MARKER_READY, MARKER_EXIT, MARKER_SIGNAL };
+enum marker_word { MARKER_READY, MARKER_STARTED, MARKER_EXIT, MARKER_SIGNAL };
 
 struct marker_callbacks {
 	void (*payload)(void *arg, const char *data, size_t length);

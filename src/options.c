@@ -176,6 +176,43 @@ parse_engine(const struct option *option, void *field, const char *value,
 }
 
 static int
+parse_interpreter(const struct option *option, void *field, const char *value,
+    struct err *err)
+{
+	*(bool *)field = strcmp(value, "warm") == 0;
+	if (!*(bool *)field && strcmp(value, "plain") != 0)
+		return bad_value(option, value, "warm or plain", err);
+	return 0;
+}
+
+/* Names of modules; kept without blanks, because they travel as one word. */
+static int
+parse_preload(const struct option *option, void *field, const char *value,
+    struct err *err)
+{
+	struct strlist names = {0};
+	char *list = xstrdup(""), **text = field;
+
+	strlist_add_split(&names, value, ',');
+	for (size_t i = 0; i < names.count; i++) {
+		char *longer =
+		    xasprintf("%s%s%s", list, i > 0 ? "," : "", names.items[i]);
+
+		free(list);
+		list = longer;
+	}
+	strlist_release(&names);
+	free(*text);
+	*text = list;
+	for (; *list != '\0'; list++)
+		if (!isalnum((unsigned char)*list) &&
+		    strchr("_.,", *list) == NULL)
+			return bad_value(
+			    option, value, "a list of module names", err);
+	return 0;
+}
+
+static int
 parse_language(const struct option *option, void *field, const char *value,
     struct err *err)
 {
@@ -211,6 +248,13 @@ static const struct option options[] = {
         1LL << 28, "1m", "kept of stdout and of stderr, head and tail"},
     {"--max-parallel", "N", {NULL}, parse_number, FIELD(max_parallel), 1, 1024,
         "8", "programs that run at once; further calls wait"},
+    {"--pool", "N", {NULL}, parse_number, FIELD(pool), 0, 64, "1",
+        "containers kept ready for each language in use; 0: none"},
+    {"--interpreter", "HOW", {NULL}, parse_interpreter, FIELD(warm_interpreter),
+        0, 0, "warm",
+        "warm: started ahead of the code; plain: started with it"},
+    {"--preload", "A,B", {NULL}, parse_preload, FIELD(preload), 0, 0, "",
+        "Python modules that a warm interpreter has imported already"},
     {"--memory", "BYTES", {NULL}, parse_memory, FIELD(memory), 16LL << 20,
         1LL << 45, "1g", "memory of a program, its files included"},
     {"--cpus", "N", {NULL}, parse_cpus, FIELD(cpus), 0, 0, "1",
@@ -408,6 +452,8 @@ check_together(struct settings *settings, struct err *err)
 {
 	if (settings->max_timeout_seconds < settings->timeout_seconds)
 		settings->max_timeout_seconds = settings->timeout_seconds;
+	if (settings->action == ACTION_RUN)
+		settings->pool = 0; /* there is no next call */
 	if (settings->language != NULL && settings->action != ACTION_RUN)
 		return err_set(err, ERR_ARGUMENT,
 		    "--language belongs to the command run: "
@@ -455,7 +501,7 @@ options_help(FILE *stream)
 		    options[i].argument != NULL ? " " : "",
 		    options[i].argument != NULL ? options[i].argument : "");
 		fprintf(stream, "  %-24s %s", usage, options[i].help);
-		if (options[i].initial != NULL)
+		if (options[i].initial != NULL && *options[i].initial != '\0')
 			fprintf(stream, " (%s)", options[i].initial);
 		for (size_t j = 0; options[i].environment[j] != NULL; j++)
 			fprintf(stream, "%s%s", j == 0 ? " [" : ", ",
@@ -476,6 +522,7 @@ settings_release(struct settings *settings)
 		free(settings->images[i]);
 	free(settings->pass_env_list);
 	strlist_release(&settings->pass_env);
+	free(settings->preload);
 	free(settings->memory);
 	free(settings->cpus);
 	free(settings->network);

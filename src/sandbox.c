@@ -15,6 +15,7 @@
 #include "engine.h"
 #include "image.h"
 #include "log.h"
+#include "pool.h"
 
 /* Waiting costs the code of each call, so there is an end to it. */
 #define QUEUE_MAX 1000
@@ -34,10 +35,13 @@ struct call {
 	struct container *container;
 	struct event *timer;
 	struct capture captures[CHILD_STREAMS];
-	struct timespec started;
+	struct timespec started_at;
 	bool timed_out;
-	bool direct;
+	bool started; /* the program has: from now on there is no second try */
+	bool has_container;
 	bool pulled;
+	bool retried;
+	enum container_mode mode;
 	struct err err; /* of the last attempt to start a container */
 };
 
@@ -48,16 +52,15 @@ struct sandbox {
 	struct engine *engine;
 	struct images *images;
 	struct containers *containers;
+	struct pool *pool;
 	struct calls waiting, running;
 	int waiting_count, running_count;
 	struct event *dispatch;
 	bool shutting_down;
-	/* By language: the image has no shell, so the code is copied in. */
-	bool direct[LANGUAGE_COUNT];
 };
 
 static void on_dispatch(evutil_socket_t fd, short what, void *arg);
-static void start_container(struct call *call);
+static void take_container(struct call *call);
 
 struct sandbox *
 sandbox_new(struct event_base *base, const struct settings *settings)
@@ -70,10 +73,19 @@ sandbox_new(struct event_base *base, const struct settings *settings)
 	sandbox->engine = engine_new(base, sandbox->children, settings);
 	sandbox->images = images_new(sandbox->engine);
 	sandbox->containers = containers_new(base, sandbox->engine);
+	sandbox->pool = pool_new(base, sandbox->containers, settings);
 	TAILQ_INIT(&sandbox->waiting);
 	TAILQ_INIT(&sandbox->running);
 	sandbox->dispatch = evtimer_new(base, on_dispatch, sandbox);
 	return sandbox;
+}
+
+static void
+give_back(struct call *call)
+{
+	if (call->has_container)
+		pool_give_back(call->sandbox->pool, call->language);
+	call->has_container = false;
 }
 
 /* From here on the call is not the sandbox's any more. */
@@ -91,6 +103,8 @@ call_unlink(struct call *call)
 	}
 	engine_forget(sandbox->engine, call);
 	image_forget(sandbox->images, call);
+	pool_forget(sandbox->pool, call);
+	give_back(call);
 	if (call->container != NULL)
 		container_abandon(call->container);
 	event_active(sandbox->dispatch, EV_TIMEOUT, 0);
@@ -134,6 +148,7 @@ void
 sandbox_free(struct sandbox *sandbox)
 {
 	cancel_all(sandbox);
+	pool_free(sandbox->pool);
 	containers_free(sandbox->containers);
 	images_free(sandbox->images);
 	engine_free(sandbox->engine);
@@ -147,6 +162,7 @@ sandbox_shut_down(struct sandbox *sandbox, void (*gone)(void *arg), void *arg)
 {
 	sandbox->shutting_down = true;
 	cancel_all(sandbox);
+	pool_close(sandbox->pool);
 	containers_shut_down(sandbox->containers, gone, arg);
 }
 
@@ -188,7 +204,7 @@ succeed(struct call *call, const struct container_end *end)
 	    .signal = end->kind == CONTAINER_SIGNALED ? end->number : 0,
 	    .timed_out = call->timed_out,
 	    .truncated = capture_truncated(out) || capture_truncated(err_out),
-	    .duration_ms = milliseconds_since(&call->started),
+	    .duration_ms = milliseconds_since(&call->started_at),
 	};
 
 	if (end->kind == CONTAINER_LOST)
@@ -208,7 +224,7 @@ on_image(void *arg, bool present, const struct err *err)
 	else if (present)
 		fail(call, &call->err);
 	else
-		start_container(call);
+		take_container(call);
 }
 
 static void
@@ -230,29 +246,47 @@ image_of(const struct call *call)
 }
 
 /*
- * The container did not start.  The reasons we know how to mend: the image
- * has no shell (then the engine cannot execute ours, which is status 126 or
- * 127), or it is missing.
+ * No container could be started.  What we know how to mend: an interpreter
+ * that does not wait (then the plain command is used), an image with no shell
+ * for our runner (126 and 127 are the engine's words for it), and an image
+ * that is missing.
  */
 static void
-on_failed(struct call *call, const struct container_end *end)
+on_failed(void *arg, const struct container_end *end, enum container_mode mode)
 {
+	struct call *call = arg;
+	struct pool *pool = call->sandbox->pool;
+
 	err_set(&call->err, ERR_ENGINE,
 	    "The container could not be started. %s said:\n%s",
 	    engine_traits(call->sandbox->engine)->path, end->words);
 	log_debug("%s", call->err.message);
-	if (!call->direct &&
+	if (end->runner_spoke && mode == CONTAINER_WARM) {
+		pool_set_mode(pool, call->language, CONTAINER_PLAIN);
+		take_container(call);
+	} else if (mode != CONTAINER_COPY &&
 	    (end->cli_status == 126 || end->cli_status == 127)) {
-		call->direct = true;
-		start_container(call);
+		pool_set_mode(pool, call->language, CONTAINER_COPY);
+		take_container(call);
 	} else if (!call->pulled && end->cli_status > 0) {
 		call->pulled = true;
-		call->direct = false;
 		image_ensure(call->sandbox->images, image_of(call),
 		    &image_callbacks, call);
 	} else {
 		fail(call, &call->err);
 	}
+}
+
+/*
+ * The container went away before the program started: it had died while it
+ * waited.  The CLI ended by itself and has passed on everything that was said
+ * in there, and "started" was not: the code did not run, and may.
+ */
+static bool
+may_run_again(const struct call *call, const struct container_end *end)
+{
+	return end->kind == CONTAINER_LOST && !call->started &&
+	    !call->retried && end->cli_status >= 0 && end->cli_status != 125;
 }
 
 static void
@@ -262,18 +296,21 @@ on_ended(void *arg, const struct container_end *end)
 
 	call->container = NULL;
 	evtimer_del(call->timer);
-	if (end->kind == CONTAINER_FAILED)
-		on_failed(call, end);
-	else
+	give_back(call);
+	if (end->kind == CONTAINER_FAILED) {
+		on_failed(call, end, call->mode);
+	} else if (may_run_again(call, end)) {
+		call->retried = true;
+		take_container(call);
+	} else {
 		succeed(call, end);
+	}
 }
 
 static void
 on_ready(void *arg)
 {
-	struct call *call = arg;
-
-	container_run(call->container, call->code, call->code_length);
+	(void)arg;
 }
 
 static void
@@ -282,8 +319,8 @@ on_started(void *arg)
 	struct call *call = arg;
 	struct timeval limit = {.tv_sec = call->timeout_seconds};
 
-	call->sandbox->direct[call->language->id] = call->direct;
-	clock_gettime(CLOCK_MONOTONIC, &call->started);
+	call->started = true;
+	clock_gettime(CLOCK_MONOTONIC, &call->started_at);
 	evtimer_add(call->timer, &limit);
 }
 
@@ -316,26 +353,23 @@ on_timeout(evutil_socket_t fd, short what, void *arg)
 }
 
 static void
-start_container(struct call *call)
+on_container(void *arg, struct container *container, enum container_mode mode)
 {
-	struct sandbox *sandbox = call->sandbox;
-	const struct settings *settings = sandbox->settings;
-	struct err err;
+	struct call *call = arg;
 
-	call->container = container_start(sandbox->containers,
-	    &(struct container_options){
-	        .image = image_of(call),
-	        .language = call->language,
-	        .pass_env = &settings->pass_env,
-	        .limits = {.memory = settings->memory,
-	            .cpus = settings->cpus,
-	            .pids = settings->pids,
-	            .network = settings->network},
-	        .direct = call->direct,
-	    },
-	    &container_callbacks, call, &err);
-	if (call->container == NULL)
-		fail(call, &err);
+	call->has_container = true;
+	call->container = container;
+	call->mode = mode;
+	container_adopt(container, &container_callbacks, call);
+	container_run(container, call->code, call->code_length);
+}
+
+static const struct pool_callbacks pool_callbacks = {on_container, on_failed};
+
+static void
+take_container(struct call *call)
+{
+	pool_take(call->sandbox->pool, call->language, &pool_callbacks, call);
 }
 
 static void
@@ -347,8 +381,7 @@ on_engine(void *arg, const struct err *err)
 		fail(call, err);
 		return;
 	}
-	call->direct = call->sandbox->direct[call->language->id];
-	start_container(call);
+	take_container(call);
 }
 
 static void

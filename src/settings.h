@@ -22,6 +22,9 @@ struct settings {
 	int max_timeout_seconds;
 	size_t max_output;
 	int max_parallel;
+	int pool;              /* containers that wait, for each language */
+	bool warm_interpreter; /* ... with the interpreter already started */
+	char *preload;         /* Python modules, with commas between them */
 	char *memory;
 	char *cpus;
 	int pids;
