@@ -9,75 +9,15 @@
 #include <unistd.h>
 
 #include <bsd/stdlib.h>
-#include <bsd/sys/queue.h>
 
 #include <event2/event.h>
 
 #include "alloc.h"
-#include "capture.h"
-#include "log.h"
-#include "marker.h"
-#include "owner.h"
-#include "tar.h"
+#include "container_private.h"
 
 #define WORDS_LIMIT ((size_t)16 * 1024)
-#define START_SECONDS 60
-#define REMOVE_SECONDS 30
-#define REMOVE_TRIES 4
 /* From closing its stdin until we ask the engine to remove it. */
 #define KILL_GRACE_MS 500
-/* From the end of the program until the CLI should have gone by itself. */
-#define TEARDOWN_MS 10000
-
-enum container_state {
-	CONTAINER_STARTING,
-	CONTAINER_READY,
-	CONTAINER_SENT, /* the code, but it does not run yet */
-	CONTAINER_RUNNING,
-	CONTAINER_OVER, /* ended() has been called */
-};
-
-struct side {
-	struct container *container;
-	enum child_stream stream;
-	struct marker_scanner scanner;
-	bool ready;
-	bool ended;
-};
-
-struct container {
-	TAILQ_ENTRY(container) entry;
-	struct containers *containers;
-	const struct container_callbacks *callbacks;
-	void *arg;
-	enum container_state state;
-	enum container_mode mode;
-	char *name;
-	char nonce[MARKER_NONCE_LENGTH + 1];
-	struct child *child; /* the attached CLI */
-	struct command *command;
-	struct side sides[CHILD_STREAMS];
-	struct capture words;
-	struct container_end end;
-	struct event *deadline;
-	int remove_tries;
-	struct strlist create_argv; /* CONTAINER_COPY only */
-	char *tar;
-	size_t tar_length;
-	const struct language *language;
-};
-
-struct containers {
-	struct event_base *base;
-	struct engine *engine;
-	TAILQ_HEAD(, container) list;
-	char owner[OWNER_LENGTH];
-	unsigned serial;
-	void (*gone)(void *arg);
-	void *gone_arg;
-};
-
-static void remove_by_force(struct container *container);
 
 struct containers *
 containers_new(struct event_base *base, struct engine *engine)
@@ -91,8 +31,8 @@ containers_new(struct event_base *base, struct engine *engine)
 	return containers;
 }
 
-static void
-set_deadline(struct container *container, int milliseconds)
+void
+container_set_deadline(struct container *container, int milliseconds)
 {
 	struct timeval delay = {
 	    milliseconds / 1000, milliseconds % 1000 * 1000};
@@ -100,7 +40,7 @@ set_deadline(struct container *container, int milliseconds)
 	evtimer_add(container->deadline, &delay);
 }
 
-static void
+void
 container_free(struct container *container)
 {
 	struct containers *containers = container->containers;
@@ -149,8 +89,7 @@ containers_shut_down(
 	containers->gone_arg = arg;
 }
 
-/* The one place where ended() is called. */
-static void
+void
 container_ended(
     struct container *container, enum container_end_kind kind, int number)
 {
@@ -174,55 +113,8 @@ container_ended(
 	/* The runner is done, or about to be; this makes sure. */
 	if (container->child != NULL) {
 		child_close_stdin(container->child);
-		set_deadline(container, TEARDOWN_MS);
+		container_set_deadline(container, CONTAINER_TEARDOWN_MS);
 	}
-}
-
-static bool
-already_gone(const char *words)
-{
-	return strcasestr(words, "no such container") != NULL ||
-	    strcasestr(words, "no container with") != NULL;
-}
-
-static void
-on_removed(void *arg, const struct command_result *result)
-{
-	struct container *container = arg;
-
-	container->command = NULL;
-	if (result->ok || already_gone(result->words)) {
-		/* The CLI goes by itself now; if not, the deadline ends it. */
-		if (container->child == NULL)
-			container_free(container);
-		else
-			set_deadline(container, TEARDOWN_MS);
-		return;
-	}
-	if (container->remove_tries < REMOVE_TRIES) {
-		set_deadline(container, 1000 * container->remove_tries);
-		return;
-	}
-	log_warn("container %s could not be removed: %s", container->name,
-	    result->words);
-	container_free(container);
-}
-
-static void
-remove_by_force(struct container *container)
-{
-	struct strlist argv = {0};
-
-	if (container->command != NULL)
-		command_drop(container->command);
-	container->remove_tries++;
-	engine_argv_remove(&argv, engine_traits(container->containers->engine),
-	    container->name);
-	container->command = engine_command(container->containers->engine,
-	    (struct engine_command){.argv = argv,
-	        .timeout_seconds = REMOVE_SECONDS,
-	        .done = on_removed,
-	        .arg = container});
 }
 
 static void
@@ -256,10 +148,11 @@ on_deadline(evutil_socket_t fd, short what, void *arg)
 	} else {
 		container_ended(container, CONTAINER_LOST, 0);
 	}
-	if (container->remove_tries >= REMOVE_TRIES && container->child)
+	if (container->remove_tries >= CONTAINER_REMOVE_TRIES &&
+	    container->child)
 		child_kill(container->child, SIGKILL);
 	else
-		remove_by_force(container);
+		container_remove(container);
 }
 
 static void
@@ -286,8 +179,8 @@ on_side_ready(struct side *side)
 		become_ready(container);
 }
 
-static void
-become_running(struct container *container)
+void
+container_started(struct container *container)
 {
 	container->state = CONTAINER_RUNNING;
 	if (container->callbacks != NULL)
@@ -318,7 +211,7 @@ on_marker(void *arg, enum marker_word word, int number)
 		break;
 	case MARKER_STARTED:
 		if (container->state == CONTAINER_SENT)
-			become_running(container);
+			container_started(container);
 		break;
 	case MARKER_EXIT:
 		on_side_ended(side, CONTAINER_EXITED, number);
@@ -375,7 +268,7 @@ on_done(void *arg, int wait_status)
 	if (status >= 0 && container->command == NULL)
 		container_free(container);
 	else if (container->command == NULL)
-		remove_by_force(container);
+		container_remove(container);
 }
 
 static const struct child_callbacks child_callbacks = {on_output, on_done};
@@ -410,8 +303,9 @@ container_new(struct containers *containers,
 	return container;
 }
 
-static int
-attach(struct container *container, const struct strlist *argv, struct err *err)
+int
+container_attach(
+    struct container *container, const struct strlist *argv, struct err *err)
 {
 	container->child = engine_spawn(container->containers->engine, argv,
 	    &child_callbacks, container, err);
@@ -427,9 +321,9 @@ start_runner(struct container *container, const struct container_spec *spec,
 
 	engine_argv_run(
 	    &argv, engine_traits(container->containers->engine), spec);
-	status = attach(container, &argv, err);
+	status = container_attach(container, &argv, err);
 	strlist_release(&argv);
-	set_deadline(container, START_SECONDS * 1000);
+	container_set_deadline(container, CONTAINER_START_SECONDS * 1000);
 	return status;
 }
 
@@ -455,7 +349,7 @@ container_start(struct containers *containers,
 	if (options->mode == CONTAINER_COPY) {
 		engine_argv_create(&container->create_argv,
 		    engine_traits(containers->engine), &spec);
-		set_deadline(container, 0);
+		container_set_deadline(container, 0);
 		return container;
 	}
 	if (start_runner(container, &spec, err) == 0)
@@ -463,76 +357,6 @@ container_start(struct containers *containers,
 	container->callbacks = NULL;
 	container_free(container);
 	return NULL;
-}
-
-static void
-copy_failed(struct container *container, const struct command_result *result)
-{
-	capture_add(&container->words, result->words, strlen(result->words));
-	container->end.cli_status = result->exit_status;
-	container_ended(container, CONTAINER_FAILED, 0);
-	remove_by_force(container);
-}
-
-static void
-on_copied(void *arg, const struct command_result *result)
-{
-	struct container *container = arg;
-	struct strlist argv = {0};
-	struct err err;
-
-	container->command = NULL;
-	if (!result->ok || container->state == CONTAINER_OVER) {
-		copy_failed(container, result);
-		return;
-	}
-	engine_argv_start(&argv, engine_traits(container->containers->engine),
-	    container->name);
-	container->sides[0].ready = container->sides[1].ready = true;
-	if (attach(container, &argv, &err) != 0) {
-		copy_failed(container,
-		    &(struct command_result){
-		        .exit_status = -1, .words = err.message});
-	} else {
-		child_finish_stdin(container->child);
-		become_running(container);
-	}
-	strlist_release(&argv);
-}
-
-static void
-on_created(void *arg, const struct command_result *result)
-{
-	struct container *container = arg;
-	struct strlist argv = {0};
-
-	container->command = NULL;
-	if (!result->ok || container->state == CONTAINER_OVER) {
-		copy_failed(container, result);
-		return;
-	}
-	engine_argv_copy_in(&argv, engine_traits(container->containers->engine),
-	    container->name);
-	container->command = engine_command(container->containers->engine,
-	    (struct engine_command){.argv = argv,
-	        .input = container->tar,
-	        .input_length = container->tar_length,
-	        .timeout_seconds = START_SECONDS,
-	        .done = on_copied,
-	        .arg = container});
-}
-
-static void
-run_by_copy(struct container *container, const char *code, size_t length)
-{
-	container->tar = tar_single_file(CONTAINER_WORKDIR + 1,
-	    container->language->file, code, length, &container->tar_length);
-	container->command = engine_command(container->containers->engine,
-	    (struct engine_command){.argv = container->create_argv,
-	        .timeout_seconds = START_SECONDS,
-	        .done = on_created,
-	        .arg = container});
-	container->create_argv = (struct strlist){0};
 }
 
 void
@@ -543,7 +367,7 @@ container_run(struct container *container, const char *code, size_t length)
 
 	container->state = CONTAINER_SENT;
 	if (container->mode == CONTAINER_COPY) {
-		run_by_copy(container, code, length);
+		container_copy_run(container, code, length);
 		return;
 	}
 	used = snprintf(header, sizeof(header), "%zu\n", length);
@@ -568,7 +392,7 @@ container_kill(struct container *container)
 		return; /* its removal is under way */
 	if (container->child != NULL) {
 		child_close_stdin(container->child);
-		set_deadline(container,
+		container_set_deadline(container,
 		    container->mode == CONTAINER_COPY ? 0 : KILL_GRACE_MS);
 		return;
 	}

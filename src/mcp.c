@@ -7,6 +7,7 @@
 
 #include "alloc.h"
 #include "log.h"
+#include "progress.h"
 #include "resources.h"
 #include "result.h"
 #include "revision.h"
@@ -18,8 +19,7 @@ struct tool_call {
 	TAILQ_ENTRY(tool_call) entry;
 	struct mcp_client *client;
 	char *id;
-	char *progress_token; /* NULL: the client does not want any */
-	unsigned progress;
+	struct progress *progress; /* NULL: the client does not want any */
 	const struct tool *tool;
 	struct call *call;
 };
@@ -56,7 +56,7 @@ tool_call_free(struct tool_call *call)
 {
 	TAILQ_REMOVE(&call->client->calls, call, entry);
 	free(call->id);
-	free(call->progress_token);
+	progress_free(call->progress);
 	free(call);
 }
 
@@ -210,27 +210,22 @@ read_resource(struct mcp_client *client, const struct rpc_message *message,
 }
 
 static void
+on_output(void *arg, enum child_stream stream, const char *data, size_t length)
+{
+	struct tool_call *call = arg;
+
+	(void)stream;
+	if (call->progress != NULL)
+		progress_output(call->progress, data, length);
+}
+
+static void
 on_progress(void *arg, const char *text)
 {
 	struct tool_call *call = arg;
-	yyjson_mut_doc *doc;
-	yyjson_mut_val *params;
-	size_t length;
-	char *message;
 
-	if (call->progress_token == NULL)
-		return;
-	doc = yyjson_mut_doc_new(NULL);
-	params = yyjson_mut_obj(doc);
-	yyjson_mut_obj_add_val(doc, params, "progressToken",
-	    yyjson_mut_raw(doc, call->progress_token));
-	yyjson_mut_obj_add_uint(doc, params, "progress", ++call->progress);
-	if (call->client->revision >= REVISION_2025_03_26)
-		yyjson_mut_obj_add_str(doc, params, "message", text);
-	message =
-	    rpc_notification("notifications/progress", doc, params, &length);
-	send_text(call->client, message, length);
-	yyjson_mut_doc_free(doc);
+	if (call->progress != NULL)
+		progress_say(call->progress, text);
 }
 
 static void
@@ -248,6 +243,7 @@ on_done(void *arg, const struct outcome *outcome)
 }
 
 static const struct sandbox_callbacks sandbox_callbacks = {
+    .output = on_output,
     .progress = on_progress,
     .done = on_done,
 };
@@ -263,17 +259,33 @@ find_call(struct mcp_client *client, const char *id)
 	return NULL;
 }
 
+static struct progress *
+start_progress(struct mcp_client *client, const struct rpc_message *message)
+{
+	yyjson_val *meta = yyjson_obj_get(message->params, "_meta");
+	char *token = rpc_id_text(yyjson_obj_get(meta, "progressToken"));
+	struct progress *progress = NULL;
+
+	if (token != NULL)
+		progress = progress_new(
+		    &(struct progress_config){.base = client->config.base,
+		        .token = token,
+		        .revision = client->revision,
+		        .send = client->config.send,
+		        .arg = client->config.arg});
+	free(token);
+	return progress;
+}
+
 static void
 start_call(struct mcp_client *client, const struct rpc_message *message,
     const struct tool *tool, const struct sandbox_request *request)
 {
 	struct tool_call *call = xcalloc(1, sizeof(*call));
-	yyjson_val *meta = yyjson_obj_get(message->params, "_meta");
 
 	call->client = client;
 	call->id = xstrdup(message->id);
-	call->progress_token =
-	    rpc_id_text(yyjson_obj_get(meta, "progressToken"));
+	call->progress = start_progress(client, message);
 	call->tool = tool;
 	TAILQ_INSERT_TAIL(&client->calls, call, entry);
 	call->call = sandbox_call(

@@ -14,7 +14,10 @@
 
 struct mcp_client;
 
+struct event_base;
+
 struct mcp_config {
+	struct event_base *base;
 	const struct settings *settings;
 	struct sandbox *sandbox;
 	/* Sends one message: JSON text without a newline in it. */

@@ -175,11 +175,11 @@ transport_stdio_new(struct event_base *base, const struct settings *settings,
 
 	transport->closed = closed;
 	transport->arg = arg;
-	transport->client =
-	    mcp_client_new(&(struct mcp_config){.settings = settings,
-	        .sandbox = sandbox,
-	        .send = send_message,
-	        .arg = transport});
+	transport->client = mcp_client_new(&(struct mcp_config){.base = base,
+	    .settings = settings,
+	    .sandbox = sandbox,
+	    .send = send_message,
+	    .arg = transport});
 	lines_init(
 	    &transport->lines, LINE_MAX_BYTES, &lines_callbacks, transport);
 	transport->unsent = evbuffer_new();

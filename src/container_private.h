@@ -1,0 +1,82 @@
+#ifndef CONTAINER_PRIVATE_H
+#define CONTAINER_PRIVATE_H
+
+/* What container.c shares with container_copy.c and container_remove.c. */
+
+#include <bsd/sys/queue.h>
+
+#include "capture.h"
+#include "container.h"
+#include "marker.h"
+#include "owner.h"
+
+#define CONTAINER_START_SECONDS 60
+#define CONTAINER_REMOVE_TRIES 4
+/* From the end of the program until the CLI should have gone by itself. */
+#define CONTAINER_TEARDOWN_MS 10000
+
+enum container_state {
+	CONTAINER_STARTING,
+	CONTAINER_READY,
+	CONTAINER_SENT, /* the code, but it does not run yet */
+	CONTAINER_RUNNING,
+	CONTAINER_OVER, /* ended() has been called */
+};
+
+struct side {
+	struct container *container;
+	enum child_stream stream;
+	struct marker_scanner scanner;
+	bool ready;
+	bool ended;
+};
+
+struct container {
+	TAILQ_ENTRY(container) entry;
+	struct containers *containers;
+	const struct container_callbacks *callbacks;
+	void *arg;
+	enum container_state state;
+	enum container_mode mode;
+	char *name;
+	char nonce[MARKER_NONCE_LENGTH + 1];
+	struct child *child; /* the attached CLI */
+	struct command *command;
+	struct side sides[CHILD_STREAMS];
+	struct capture words;
+	struct container_end end;
+	struct event *deadline;
+	int remove_tries;
+	struct strlist create_argv; /* CONTAINER_COPY only */
+	char *tar;
+	size_t tar_length;
+	const struct language *language;
+};
+
+struct containers {
+	struct event_base *base;
+	struct engine *engine;
+	TAILQ_HEAD(, container) list;
+	char owner[OWNER_LENGTH];
+	unsigned serial;
+	void (*gone)(void *arg);
+	void *gone_arg;
+};
+
+void container_free(struct container *container);
+void container_set_deadline(struct container *container, int milliseconds);
+int container_attach(
+    struct container *container, const struct strlist *argv, struct err *err);
+void container_started(struct container *container);
+/* The one place where ended() is called. */
+void container_ended(
+    struct container *container, enum container_end_kind kind, int number);
+
+/* container_copy.c: create, copy the code in, start. */
+void container_copy_run(
+    struct container *container, const char *code, size_t length);
+
+/* container_remove.c: asks the engine, again if need be, until it is gone. */
+void container_remove(struct container *container);
+
+#endif

@@ -1,0 +1,55 @@
+#include <string.h>
+
+#include "container_private.h"
+#include "log.h"
+
+#define REMOVE_SECONDS 30
+
+static bool
+already_gone(const char *words)
+{
+	return strcasestr(words, "no such container") != NULL ||
+	    strcasestr(words, "no container with") != NULL;
+}
+
+static void
+on_removed(void *arg, const struct command_result *result)
+{
+	struct container *container = arg;
+
+	container->command = NULL;
+	if (result->ok || already_gone(result->words)) {
+		/* The CLI goes by itself now; if not, the deadline ends it. */
+		if (container->child == NULL)
+			container_free(container);
+		else
+			container_set_deadline(
+			    container, CONTAINER_TEARDOWN_MS);
+		return;
+	}
+	if (container->remove_tries < CONTAINER_REMOVE_TRIES) {
+		container_set_deadline(
+		    container, 1000 * container->remove_tries);
+		return;
+	}
+	log_warn("container %s could not be removed: %s", container->name,
+	    result->words);
+	container_free(container);
+}
+
+void
+container_remove(struct container *container)
+{
+	struct strlist argv = {0};
+
+	if (container->command != NULL)
+		command_drop(container->command);
+	container->remove_tries++;
+	engine_argv_remove(&argv, engine_traits(container->containers->engine),
+	    container->name);
+	container->command = engine_command(container->containers->engine,
+	    (struct engine_command){.argv = argv,
+	        .timeout_seconds = REMOVE_SECONDS,
+	        .done = on_removed,
+	        .arg = container});
+}

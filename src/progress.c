@@ -1,0 +1,117 @@
+#include "progress.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <event2/event.h>
+
+#include <yyjson.h>
+
+#include "alloc.h"
+#include "rpc.h"
+#include "utf8.h"
+
+#define INTERVAL_SECONDS 1
+/* The newest output is what a person wants to see. */
+#define NEWEST_MAX 2000
+
+struct progress {
+	struct progress_config config;
+	char *token;
+	struct event *timer;
+	unsigned count;
+	unsigned seconds;
+	char newest[NEWEST_MAX];
+	size_t newest_length;
+};
+
+void
+progress_say(struct progress *progress, const char *text)
+{
+	yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+	yyjson_mut_val *params = yyjson_mut_obj(doc);
+	size_t length;
+	char *message;
+
+	yyjson_mut_obj_add_val(
+	    doc, params, "progressToken", yyjson_mut_raw(doc, progress->token));
+	yyjson_mut_obj_add_uint(doc, params, "progress", ++progress->count);
+	if (progress->config.revision >= REVISION_2025_03_26)
+		yyjson_mut_obj_add_str(doc, params, "message", text);
+	message =
+	    rpc_notification("notifications/progress", doc, params, &length);
+	if (message != NULL)
+		progress->config.send(progress->config.arg, message, length);
+	free(message);
+	yyjson_mut_doc_free(doc);
+}
+
+void
+progress_output(struct progress *progress, const char *data, size_t length)
+{
+	size_t keep;
+
+	if (length > NEWEST_MAX) {
+		data += length - NEWEST_MAX;
+		length = NEWEST_MAX;
+	}
+	keep = NEWEST_MAX - length;
+	if (keep > progress->newest_length)
+		keep = progress->newest_length;
+	memmove(progress->newest,
+	    progress->newest + progress->newest_length - keep, keep);
+	memcpy(progress->newest + keep, data, length);
+	progress->newest_length = keep + length;
+}
+
+static char *
+newest_text(const struct progress *progress)
+{
+	size_t skip =
+	    utf8_partial_head(progress->newest, progress->newest_length);
+	size_t length;
+
+	return utf8_repair(
+	    progress->newest + skip, progress->newest_length - skip, &length);
+}
+
+static void
+on_tick(evutil_socket_t fd, short what, void *arg)
+{
+	struct progress *progress = arg;
+	char *text;
+
+	(void)fd;
+	(void)what;
+	progress->seconds += INTERVAL_SECONDS;
+	text = progress->newest_length > 0
+	    ? newest_text(progress)
+	    : xasprintf("running for %u s", progress->seconds);
+	progress->newest_length = 0;
+	progress_say(progress, text);
+	free(text);
+}
+
+struct progress *
+progress_new(const struct progress_config *config)
+{
+	static const struct timeval interval = {.tv_sec = INTERVAL_SECONDS};
+	struct progress *progress = xcalloc(1, sizeof(*progress));
+
+	progress->config = *config;
+	progress->token = xstrdup(config->token);
+	progress->timer =
+	    event_new(config->base, -1, EV_PERSIST, on_tick, progress);
+	event_add(progress->timer, &interval);
+	return progress;
+}
+
+void
+progress_free(struct progress *progress)
+{
+	if (progress == NULL)
+		return;
+	event_free(progress->timer);
+	free(progress->token);
+	free(progress);
+}
