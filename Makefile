@@ -103,7 +103,7 @@ setup-test: setup
 images: ## build the two images with the engine that answers
 	@scripts/images
 
-.PHONY: check check-unit check-asan check-valgrind check-e2e lint
+.PHONY: check check-unit check-asan check-valgrind check-e2e lint format
 check: setup-test ## everything: set up, build, lint, every test
 	@$(MAKE) --no-print-directory lint check-unit check-asan check-valgrind
 	@scripts/images
@@ -125,7 +125,10 @@ check-e2e: all ## end to end, on three real engines and a fake one
 	@$(MAKE) --no-print-directory $(ASAN) all
 	tests/run $(PROGRAM) build/asan/code-sandbox-mcp
 
-lint: ## static checks
+lint: all ## static checks
 	@scripts/lint
+
+format: ## put the C sources into the house style
+	clang-format -i src/*.[ch] tests/unit/*.[ch]
 
 -include $(wildcard $(BUILD)/*.d $(BUILD)/unit/*.d)

@@ -27,7 +27,7 @@ static const struct timeval linger = {.tv_sec = 2};
 struct children {
 	struct event_base *base;
 	struct event *sigchld;
-	TAILQ_HEAD(, child) list;
+	TAILQ_HEAD(child_list, child) list;
 	char *read_buffer;
 };
 

@@ -110,7 +110,8 @@ on_done(void *arg, const struct outcome *outcome)
 	struct run *run = arg;
 
 	if (!outcome->ran) {
-		log_warn("%s", outcome->err.message);
+		if (outcome->err.code != ERR_SHUTDOWN)
+			log_warn("%s", outcome->err.message);
 		run->status = STATUS_NOT_RUN;
 	} else if (outcome->timed_out) {
 		log_warn("stopped after %.1f seconds: --timeout sets the limit",

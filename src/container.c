@@ -183,6 +183,7 @@ void
 container_started(struct container *container)
 {
 	container->state = CONTAINER_RUNNING;
+	evtimer_del(container->deadline);
 	if (container->callbacks != NULL)
 		container->callbacks->started(container->arg);
 }
@@ -370,6 +371,7 @@ container_run(struct container *container, const char *code, size_t length)
 		container_copy_run(container, code, length);
 		return;
 	}
+	container_set_deadline(container, CONTAINER_START_SECONDS * 1000);
 	used = snprintf(header, sizeof(header), "%zu\n", length);
 	child_write(container->child,
 	    (const struct iovec[]){

@@ -56,7 +56,7 @@ struct container {
 struct containers {
 	struct event_base *base;
 	struct engine *engine;
-	TAILQ_HEAD(, container) list;
+	TAILQ_HEAD(container_list, container) list;
 	char owner[OWNER_LENGTH];
 	unsigned serial;
 	void (*gone)(void *arg);

@@ -19,6 +19,7 @@ enum err_code {
 	ERR_ENGINE,   /* no engine, or the engine failed */
 	ERR_IMAGE,    /* the image is missing and cannot be had */
 	ERR_BUSY,     /* too many calls are waiting */
+	ERR_SHUTDOWN, /* the server is going */
 	ERR_SYSTEM,   /* a system call failed */
 };
 

@@ -28,7 +28,7 @@ struct image {
 
 struct images {
 	struct engine *engine;
-	TAILQ_HEAD(, image) list;
+	TAILQ_HEAD(image_list, image) list;
 };
 
 struct images *

@@ -27,7 +27,7 @@ struct tool_call {
 struct mcp_client {
 	struct mcp_config config;
 	enum revision revision;
-	TAILQ_HEAD(, tool_call) calls;
+	TAILQ_HEAD(tool_calls, tool_call) calls;
 };
 
 /* What a method works on; result is built in doc. */

@@ -38,7 +38,7 @@ struct shelf {
 	enum container_mode mode;
 	struct warms ready, starting;
 	int ready_count, starting_count;
-	TAILQ_HEAD(, taker) takers;
+	TAILQ_HEAD(takers, taker) takers;
 	int taker_count;
 	int in_flight; /* calls that have a container */
 	int wanted;    /* spare containers */
@@ -126,15 +126,18 @@ on_ready(void *arg)
 {
 	struct warm *warm = arg;
 	struct shelf *shelf = warm->shelf;
+	int delay;
 
 	TAILQ_REMOVE(&shelf->starting, warm, entry);
 	shelf->starting_count--;
 	TAILQ_INSERT_TAIL(&shelf->ready, warm, entry);
 	shelf->ready_count++;
 	shelf->failures = 0;
+	delay = shelf->taker_count > 0 ? REFILL_DELAY_MS : 0;
 	serve_takers(shelf);
 	drop_spares(shelf, shelf->wanted);
 	balance(shelf->pool);
+	arm(shelf->pool->refill, delay);
 }
 
 /* A start that failed is the answer to the call that waited longest; when
@@ -224,7 +227,7 @@ static const struct container_callbacks container_callbacks = {
     .ended = on_ended,
 };
 
-static void
+static bool
 start_one(struct shelf *shelf)
 {
 	const struct settings *settings = shelf->pool->settings;
@@ -249,7 +252,7 @@ start_one(struct shelf *shelf)
 	if (warm->container != NULL) {
 		TAILQ_INSERT_TAIL(&shelf->starting, warm, entry);
 		shelf->starting_count++;
-		return;
+		return true;
 	}
 	free(warm);
 	tell_failure(shelf,
@@ -257,6 +260,7 @@ start_one(struct shelf *shelf)
 	        .cli_status = -1,
 	        .words = err.message},
 	    shelf->mode);
+	return false;
 }
 
 static int
@@ -287,7 +291,7 @@ balance(struct pool *pool)
 
 		while (shelf->starting_count < shelf->taker_count &&
 		    starting_total(pool) < pool->starting_max)
-			start_one(shelf);
+			start_one(shelf); /* or one taker less */
 	}
 }
 
@@ -307,7 +311,10 @@ on_refill(evutil_socket_t fd, short what, void *arg)
 		        shelf->wanted &&
 		    starting_total(pool) < pool->starting_max &&
 		    shelf->mode != CONTAINER_COPY)
-			start_one(shelf);
+			if (!start_one(shelf)) {
+				arm(pool->refill, backoff_ms(pool));
+				break;
+			}
 	}
 }
 

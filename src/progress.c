@@ -28,6 +28,8 @@ struct progress {
 void
 progress_say(struct progress *progress, const char *text)
 {
+	size_t text_length;
+	char *clean = utf8_repair(text, strlen(text), &text_length);
 	yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
 	yyjson_mut_val *params = yyjson_mut_obj(doc);
 	size_t length;
@@ -37,13 +39,14 @@ progress_say(struct progress *progress, const char *text)
 	    doc, params, "progressToken", yyjson_mut_raw(doc, progress->token));
 	yyjson_mut_obj_add_uint(doc, params, "progress", ++progress->count);
 	if (progress->config.revision >= REVISION_2025_03_26)
-		yyjson_mut_obj_add_str(doc, params, "message", text);
+		yyjson_mut_obj_add_str(doc, params, "message", clean);
 	message =
 	    rpc_notification("notifications/progress", doc, params, &length);
 	if (message != NULL)
 		progress->config.send(progress->config.arg, message, length);
 	free(message);
 	yyjson_mut_doc_free(doc);
+	free(clean);
 }
 
 void

@@ -22,7 +22,8 @@ say() {
 }
 exec 3<&0 4>&2 </dev/null
 own=/run/sandbox-runner
-exec 2>$own/shell 5<$own/shell
+exec 2>$own/shell
+exec 5<$own/shell
 rm -f $own/shell
 [ -w . ] || cd "$HOME" || exit 1
 if [ -n "$hook" ]; then
@@ -42,7 +43,7 @@ fi
 # The dead-man's switch: stdin ends when the server closes it or dies, and
 # then everything but process 1 is killed at once, which ends process 1 too.
 (
-	read -r go <&7
+	read -r _ <&7
 	cat <&3 >/dev/null
 	kill -9 -1
 ) >/dev/null 4>&- 5<&- &

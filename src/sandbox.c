@@ -133,39 +133,6 @@ sandbox_cancel(struct call *call)
 	call_free(call);
 }
 
-static void
-cancel_all(struct sandbox *sandbox)
-{
-	struct call *call;
-
-	while ((call = TAILQ_FIRST(&sandbox->waiting)) != NULL)
-		call_free(call);
-	while ((call = TAILQ_FIRST(&sandbox->running)) != NULL)
-		call_free(call);
-}
-
-void
-sandbox_free(struct sandbox *sandbox)
-{
-	cancel_all(sandbox);
-	pool_free(sandbox->pool);
-	containers_free(sandbox->containers);
-	images_free(sandbox->images);
-	engine_free(sandbox->engine);
-	children_free(sandbox->children);
-	event_free(sandbox->dispatch);
-	free(sandbox);
-}
-
-void
-sandbox_shut_down(struct sandbox *sandbox, void (*gone)(void *arg), void *arg)
-{
-	sandbox->shutting_down = true;
-	cancel_all(sandbox);
-	pool_close(sandbox->pool);
-	containers_shut_down(sandbox->containers, gone, arg);
-}
-
 /* Unlinked first: done() may well shut the whole sandbox down. */
 static void
 finish(struct call *call, struct outcome *outcome)
@@ -181,6 +148,45 @@ static void
 fail(struct call *call, const struct err *err)
 {
 	finish(call, &(struct outcome){.ran = false, .err = *err});
+}
+
+static struct call *
+any_call(struct sandbox *sandbox)
+{
+	struct call *call = TAILQ_FIRST(&sandbox->waiting);
+
+	return call != NULL ? call : TAILQ_FIRST(&sandbox->running);
+}
+
+void
+sandbox_shut_down(struct sandbox *sandbox, void (*gone)(void *arg), void *arg)
+{
+	struct call *call;
+	struct err err;
+
+	sandbox->shutting_down = true;
+	err_set(&err, ERR_SHUTDOWN,
+	    "The server is shutting down; the program was stopped.");
+	while ((call = any_call(sandbox)) != NULL)
+		fail(call, &err);
+	pool_close(sandbox->pool);
+	containers_shut_down(sandbox->containers, gone, arg);
+}
+
+void
+sandbox_free(struct sandbox *sandbox)
+{
+	struct call *call;
+
+	while ((call = any_call(sandbox)) != NULL)
+		call_free(call);
+	pool_free(sandbox->pool);
+	containers_free(sandbox->containers);
+	images_free(sandbox->images);
+	engine_free(sandbox->engine);
+	children_free(sandbox->children);
+	event_free(sandbox->dispatch);
+	free(sandbox);
 }
 
 static uint64_t
@@ -432,7 +438,7 @@ sandbox_call(struct sandbox *sandbox, const struct sandbox_request *request,
 bool
 sandbox_is_full(const struct sandbox *sandbox)
 {
-	return sandbox->waiting_count >= QUEUE_MAX;
+	return sandbox->shutting_down || sandbox->waiting_count >= QUEUE_MAX;
 }
 
 static void

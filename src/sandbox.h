@@ -52,14 +52,15 @@ struct sandbox *sandbox_new(
 void sandbox_free(struct sandbox *sandbox);
 /* A call is likely to come: looks for the engine and clears up leftovers. */
 void sandbox_prepare(struct sandbox *sandbox);
-/* So many calls wait already that no further one should be taken. */
+/* No further call should be taken: so many wait already, or it is ending. */
 bool sandbox_is_full(const struct sandbox *sandbox);
 struct call *sandbox_call(struct sandbox *sandbox,
     const struct sandbox_request *request,
     const struct sandbox_callbacks *callbacks, void *arg);
 /* The container goes; done() is not called. */
 void sandbox_cancel(struct call *call);
-/* Ends everything; gone() is called when no container is left. */
+/* Fails the calls that are left, ends every container, and calls gone() when
+ * none is left. */
 void sandbox_shut_down(
     struct sandbox *sandbox, void (*gone)(void *arg), void *arg);
 

@@ -11,7 +11,7 @@
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 #define SIGNAL_COUNT (sizeof(signals) / sizeof(signals[0]))
 
-static const struct timeval patience = {.tv_sec = 20};
+static const struct timeval patience = {.tv_sec = 10};
 
 struct shutdown {
 	struct event_base *base;
