@@ -290,7 +290,7 @@ container_new(struct containers *containers,
 	    (int)getpid(), containers->serial++, arc4random());
 	container->deadline =
 	    evtimer_new(containers->base, on_deadline, container);
-	marker_nonce(container->nonce);
+	token_make(container->nonce);
 	capture_init(&container->words, WORDS_LIMIT);
 	for (size_t i = 0; i < CHILD_STREAMS; i++) {
 		struct side *side = &container->sides[i];

@@ -39,7 +39,7 @@ struct container {
 	enum container_state state;
 	enum container_mode mode;
 	char *name;
-	char nonce[MARKER_NONCE_LENGTH + 1];
+	char nonce[TOKEN_LENGTH + 1];
 	struct child *child; /* the attached CLI */
 	struct command *command;
 	struct side sides[CHILD_STREAMS];

@@ -9,18 +9,22 @@
 
 enum err_code {
 	ERR_NONE,
-	ERR_PARSE,    /* not JSON */
-	ERR_REQUEST,  /* JSON, but not a JSON-RPC message we take */
-	ERR_METHOD,   /* no such method */
-	ERR_PARAMS,   /* no such tool, resource, or malformed parameters */
-	ERR_RESOURCE, /* no such resource */
-	ERR_INTERNAL, /* our own fault */
-	ERR_ARGUMENT, /* a tool argument the model can put right */
-	ERR_ENGINE,   /* no engine, or the engine failed */
-	ERR_IMAGE,    /* the image is missing and cannot be had */
-	ERR_BUSY,     /* too many calls are waiting */
-	ERR_SHUTDOWN, /* the server is going */
-	ERR_SYSTEM,   /* a system call failed */
+	ERR_PARSE,      /* not JSON */
+	ERR_REQUEST,    /* JSON, but not a JSON-RPC message we take */
+	ERR_METHOD,     /* no such method */
+	ERR_PARAMS,     /* no such tool, resource, or malformed parameters */
+	ERR_RESOURCE,   /* no such resource */
+	ERR_META,       /* a modern request without what its _meta must carry */
+	ERR_HEADER,     /* a header does not match the message */
+	ERR_CAPABILITY, /* the client would have to be able to do more */
+	ERR_VERSION,    /* a revision that we do not speak */
+	ERR_INTERNAL,   /* our own fault */
+	ERR_ARGUMENT,   /* a tool argument the model can put right */
+	ERR_ENGINE,     /* no engine, or the engine failed */
+	ERR_IMAGE,      /* the image is missing and cannot be had */
+	ERR_BUSY,       /* too many calls are waiting */
+	ERR_SHUTDOWN,   /* the server is going */
+	ERR_SYSTEM,     /* a system call failed */
 };
 
 struct err {

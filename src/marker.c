@@ -9,13 +9,6 @@
 #define MARKER_START '\036'
 
 void
-marker_nonce(char nonce[MARKER_NONCE_LENGTH + 1])
-{
-	for (size_t i = 0; i < MARKER_NONCE_LENGTH; i += 8)
-		snprintf(nonce + i, 9, "%08x", arc4random());
-}
-
-void
 marker_scanner_init(struct marker_scanner *scanner, const char *nonce,
     const struct marker_callbacks *callbacks, void *arg)
 {

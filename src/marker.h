@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "token.h"
+
 /*
  * The runner inside the container speaks on the same two streams as the
  * program.  What it says is a line that begins with a byte that text does not
@@ -29,9 +31,8 @@ struct marker_callbacks {
 	void (*marker)(void *arg, enum marker_word word, int number);
 };
 
-#define MARKER_NONCE_LENGTH 32
 /* \036, the nonce, a space, and room for the word and a number. */
-#define MARKER_PREFIX_LENGTH (1 + MARKER_NONCE_LENGTH + 1)
+#define MARKER_PREFIX_LENGTH (1 + TOKEN_LENGTH + 1)
 #define MARKER_LINE_MAX (MARKER_PREFIX_LENGTH + 24)
 
 struct marker_scanner {
@@ -42,7 +43,6 @@ struct marker_scanner {
 	void *arg;
 };
 
-void marker_nonce(char nonce[MARKER_NONCE_LENGTH + 1]);
 void marker_scanner_init(struct marker_scanner *scanner, const char *nonce,
     const struct marker_callbacks *callbacks, void *arg);
 void marker_scanner_feed(

@@ -3,293 +3,239 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <bsd/sys/queue.h>
-
 #include "alloc.h"
-#include "log.h"
-#include "progress.h"
+#include "batch.h"
+#include "calls.h"
+#include "reply.h"
+#include "request.h"
 #include "resources.h"
 #include "result.h"
-#include "revision.h"
-#include "rpc.h"
+#include "subscriptions.h"
+#include "tasks.h"
 #include "tools.h"
 
-/* A tools/call under way. */
-struct tool_call {
-	TAILQ_ENTRY(tool_call) entry;
-	struct mcp_client *client;
-	char *id;
-	struct progress *progress; /* NULL: the client does not want any */
-	const struct tool *tool;
-	struct call *call;
+#define META_VERSION "io.modelcontextprotocol/protocolVersion"
+#define META_CAPABILITIES "io.modelcontextprotocol/clientCapabilities"
+#define TASKS_EXTENSION "io.modelcontextprotocol/tasks"
+
+static const char instructions[] =
+    "Runs Python and JavaScript, each program in a fresh container. Print "
+    "what you want to see.";
+
+struct mcp {
+	struct event_base *base;
+	const struct settings *settings;
+	struct sandbox *sandbox;
+	struct tasks *tasks;
 };
 
 struct mcp_client {
-	struct mcp_config config;
-	enum revision revision;
-	TAILQ_HEAD(tool_calls, tool_call) calls;
+	struct mcp *mcp;
+	enum revision revision; /* that initialize agreed on */
+	bool agreed;
+	struct calls *calls;
+	struct subscriptions subscriptions;
 };
 
-/* What a method works on; result is built in doc. */
-struct reply {
-	yyjson_mut_doc *doc;
-	yyjson_mut_val *result;
-	bool later; /* the answer comes by itself */
-};
+/* Fills in reply->result, and it is sent; or fails; or sets *later, and the
+ * answer comes by itself. */
+typedef int method_fn(struct mcp_client *client, const struct request *request,
+    struct reply *reply, bool *later, struct err *err);
 
-typedef int method_fn(struct mcp_client *client,
-    const struct rpc_message *message, struct reply *reply, struct err *err);
+struct mcp *
+mcp_new(struct event_base *base, const struct settings *settings,
+    struct sandbox *sandbox)
+{
+	struct mcp *mcp = xcalloc(1, sizeof(*mcp));
+
+	mcp->base = base;
+	mcp->settings = settings;
+	mcp->sandbox = sandbox;
+	mcp->tasks = tasks_new(base);
+	return mcp;
+}
+
+void
+mcp_free(struct mcp *mcp)
+{
+	tasks_free(mcp->tasks);
+	free(mcp);
+}
 
 struct mcp_client *
-mcp_client_new(const struct mcp_config *config)
+mcp_client_new(struct mcp *mcp)
 {
 	struct mcp_client *client = xcalloc(1, sizeof(*client));
 
-	client->config = *config;
+	client->mcp = mcp;
 	client->revision = REVISION_UNSAID;
-	TAILQ_INIT(&client->calls);
+	client->calls = calls_new(&(struct calls_config){.base = mcp->base,
+	    .settings = mcp->settings,
+	    .sandbox = mcp->sandbox,
+	    .tasks = mcp->tasks});
+	subscriptions_init(&client->subscriptions);
 	return client;
-}
-
-static void
-tool_call_free(struct tool_call *call)
-{
-	TAILQ_REMOVE(&call->client->calls, call, entry);
-	free(call->id);
-	progress_free(call->progress);
-	free(call);
 }
 
 void
 mcp_client_free(struct mcp_client *client)
 {
-	struct tool_call *call;
-
-	while ((call = TAILQ_FIRST(&client->calls)) != NULL) {
-		sandbox_cancel(call->call);
-		tool_call_free(call);
-	}
+	calls_free(client->calls);
+	subscriptions_release(&client->subscriptions);
 	free(client);
 }
 
-static void
-send_text(struct mcp_client *client, char *text, size_t length)
-{
-	if (text == NULL) {
-		log_warn("a message could not be written as JSON");
-		return;
-	}
-	client->config.send(client->config.arg, text, length);
-	free(text);
-}
-
-static void
-send_result(struct mcp_client *client, const char *id, yyjson_mut_doc *doc,
-    yyjson_mut_val *result)
-{
-	size_t length;
-	char *text = rpc_result(id, doc, result, &length);
-
-	send_text(client, text, length);
-}
-
-static void
-send_error(struct mcp_client *client, const char *id, const struct err *err)
-{
-	size_t length;
-	char *text = rpc_error(id, err, &length);
-
-	send_text(client, text, length);
-}
-
 void
-mcp_client_refuse(struct mcp_client *client, const struct err *err)
+mcp_client_disconnect(struct mcp_client *client, const void *outlet_arg)
 {
-	send_error(client, NULL, err);
+	calls_disconnect(client->calls, outlet_arg);
+	subscriptions_disconnect(&client->subscriptions, outlet_arg);
+}
+
+static void
+add_capabilities(struct reply *reply, bool modern)
+{
+	yyjson_mut_val *capabilities =
+	    yyjson_mut_obj_add_obj(reply->doc, reply->result, "capabilities");
+
+	yyjson_mut_obj_add_obj(reply->doc, capabilities, "tools");
+	yyjson_mut_obj_add_obj(reply->doc, capabilities, "resources");
+	if (modern)
+		yyjson_mut_obj_add_obj(reply->doc,
+		    yyjson_mut_obj_add_obj(
+		        reply->doc, capabilities, "extensions"),
+		    TASKS_EXTENSION);
 }
 
 static int
-initialize(struct mcp_client *client, const struct rpc_message *message,
-    struct reply *reply, struct err *err)
+initialize(struct mcp_client *client, const struct request *request,
+    struct reply *reply, bool *later, struct err *err)
 {
 	yyjson_val *version =
-	    yyjson_obj_get(message->params, "protocolVersion");
-	yyjson_mut_doc *doc = reply->doc;
-	yyjson_mut_val *capabilities, *info;
+	    yyjson_obj_get(request->message->params, "protocolVersion");
 
+	(void)later;
 	if (!yyjson_is_str(version))
 		return err_set(
 		    err, ERR_PARAMS, "\"protocolVersion\" must be a string");
-	if (!revision_parse(yyjson_get_str(version), &client->revision))
-		client->revision = REVISION_NEWEST;
-	yyjson_mut_obj_add_str(doc, reply->result, "protocolVersion",
+	client->agreed = true;
+	if (!revision_parse(yyjson_get_str(version), &client->revision) ||
+	    revision_is_modern(client->revision))
+		client->revision = REVISION_NEWEST_LEGACY;
+	yyjson_mut_obj_add_str(reply->doc, reply->result, "protocolVersion",
 	    revision_name(client->revision));
-	capabilities =
-	    yyjson_mut_obj_add_obj(doc, reply->result, "capabilities");
-	yyjson_mut_obj_add_obj(doc, capabilities, "tools");
-	yyjson_mut_obj_add_obj(doc, capabilities, "resources");
-	info = yyjson_mut_obj_add_obj(doc, reply->result, "serverInfo");
-	yyjson_mut_obj_add_str(doc, info, "name", "code-sandbox");
-	if (client->revision >= REVISION_2025_06_18)
-		yyjson_mut_obj_add_str(doc, info, "title", "Code sandbox");
-	yyjson_mut_obj_add_str(doc, info, "version", VERSION);
-	yyjson_mut_obj_add_str(doc, reply->result, "instructions",
-	    "Runs Python and JavaScript, each program in a fresh container. "
-	    "Print what you want to see.");
+	add_capabilities(reply, false);
+	yyjson_mut_obj_add_val(reply->doc, reply->result, "serverInfo",
+	    reply_server_info(reply->doc, client->revision));
+	yyjson_mut_obj_add_str(
+	    reply->doc, reply->result, "instructions", instructions);
+	return 0;
+}
+
+static void
+add_supported_versions(yyjson_mut_doc *doc, yyjson_mut_val *list)
+{
+	for (int i = REVISION_COUNT - 1; i >= 0; i--)
+		yyjson_mut_arr_add_str(
+		    doc, list, revision_name((enum revision)i));
+}
+
+static int
+discover(struct mcp_client *client, const struct request *request,
+    struct reply *reply, bool *later, struct err *err)
+{
+	(void)client;
+	(void)request;
+	(void)later;
+	(void)err;
+	add_supported_versions(reply->doc,
+	    yyjson_mut_obj_add_arr(
+	        reply->doc, reply->result, "supportedVersions"));
+	add_capabilities(reply, true);
+	yyjson_mut_obj_add_str(
+	    reply->doc, reply->result, "instructions", instructions);
 	return 0;
 }
 
 static int
-ping(struct mcp_client *client, const struct rpc_message *message,
-    struct reply *reply, struct err *err)
+ping(struct mcp_client *client, const struct request *request,
+    struct reply *reply, bool *later, struct err *err)
 {
 	(void)client;
-	(void)message;
+	(void)request;
 	(void)reply;
+	(void)later;
 	(void)err;
 	return 0;
 }
 
 /* All our lists fit on one page, so there is no cursor that we gave out. */
 static int
-check_cursor(const struct rpc_message *message, struct err *err)
+check_cursor(const struct request *request, struct err *err)
 {
-	if (yyjson_obj_get(message->params, "cursor") == NULL)
+	if (yyjson_obj_get(request->message->params, "cursor") == NULL)
 		return 0;
 	return err_set(err, ERR_PARAMS, "unknown cursor");
 }
 
 static int
-list_tools(struct mcp_client *client, const struct rpc_message *message,
-    struct reply *reply, struct err *err)
+list_tools(struct mcp_client *client, const struct request *request,
+    struct reply *reply, bool *later, struct err *err)
 {
-	if (check_cursor(message, err) != 0)
+	(void)later;
+	if (check_cursor(request, err) != 0)
 		return -1;
 	tools_list(reply->doc,
 	    yyjson_mut_obj_add_arr(reply->doc, reply->result, "tools"),
-	    client->config.settings, client->revision);
+	    client->mcp->settings, request->revision);
 	/* Who lists the tools is about to call one. */
-	sandbox_prepare(client->config.sandbox);
+	sandbox_prepare(client->mcp->sandbox);
 	return 0;
 }
 
 static int
-list_resources(struct mcp_client *client, const struct rpc_message *message,
-    struct reply *reply, struct err *err)
+list_resources(struct mcp_client *client, const struct request *request,
+    struct reply *reply, bool *later, struct err *err)
 {
-	if (check_cursor(message, err) != 0)
+	(void)client;
+	(void)later;
+	if (check_cursor(request, err) != 0)
 		return -1;
 	resources_list(reply->doc,
 	    yyjson_mut_obj_add_arr(reply->doc, reply->result, "resources"),
-	    client->revision);
+	    request->revision);
 	return 0;
 }
 
 static int
 list_resource_templates(struct mcp_client *client,
-    const struct rpc_message *message, struct reply *reply, struct err *err)
+    const struct request *request, struct reply *reply, bool *later,
+    struct err *err)
 {
 	(void)client;
-	if (check_cursor(message, err) != 0)
+	(void)later;
+	if (check_cursor(request, err) != 0)
 		return -1;
 	yyjson_mut_obj_add_arr(reply->doc, reply->result, "resourceTemplates");
 	return 0;
 }
 
 static int
-read_resource(struct mcp_client *client, const struct rpc_message *message,
-    struct reply *reply, struct err *err)
+read_resource(struct mcp_client *client, const struct request *request,
+    struct reply *reply, bool *later, struct err *err)
 {
-	yyjson_val *uri = yyjson_obj_get(message->params, "uri");
+	yyjson_val *uri = yyjson_obj_get(request->message->params, "uri");
+	int status;
 
+	(void)later;
 	if (!yyjson_is_str(uri))
 		return err_set(err, ERR_PARAMS, "\"uri\" must be a string");
-	return resource_read(reply->doc,
+	status = resource_read(reply->doc,
 	    yyjson_mut_obj_add_arr(reply->doc, reply->result, "contents"),
-	    yyjson_get_str(uri), client->config.settings, err);
-}
-
-static void
-on_output(void *arg, enum child_stream stream, const char *data, size_t length)
-{
-	struct tool_call *call = arg;
-
-	(void)stream;
-	if (call->progress != NULL)
-		progress_output(call->progress, data, length);
-}
-
-static void
-on_progress(void *arg, const char *text)
-{
-	struct tool_call *call = arg;
-
-	if (call->progress != NULL)
-		progress_say(call->progress, text);
-}
-
-static void
-on_done(void *arg, const struct outcome *outcome)
-{
-	struct tool_call *call = arg;
-	struct mcp_client *client = call->client;
-	yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
-
-	send_result(client, call->id, doc,
-	    result_build(doc, outcome, &languages[call->tool->language],
-	        client->config.settings, client->revision));
-	yyjson_mut_doc_free(doc);
-	tool_call_free(call);
-}
-
-static const struct sandbox_callbacks sandbox_callbacks = {
-    .output = on_output,
-    .progress = on_progress,
-    .done = on_done,
-};
-
-static struct tool_call *
-find_call(struct mcp_client *client, const char *id)
-{
-	struct tool_call *call;
-
-	TAILQ_FOREACH (call, &client->calls, entry)
-		if (strcmp(call->id, id) == 0)
-			return call;
-	return NULL;
-}
-
-static struct progress *
-start_progress(struct mcp_client *client, const struct rpc_message *message)
-{
-	yyjson_val *meta = yyjson_obj_get(message->params, "_meta");
-	char *token = rpc_id_text(yyjson_obj_get(meta, "progressToken"));
-	struct progress *progress = NULL;
-
-	if (token != NULL)
-		progress = progress_new(
-		    &(struct progress_config){.base = client->config.base,
-		        .token = token,
-		        .revision = client->revision,
-		        .send = client->config.send,
-		        .arg = client->config.arg});
-	free(token);
-	return progress;
-}
-
-static void
-start_call(struct mcp_client *client, const struct rpc_message *message,
-    const struct tool *tool, const struct sandbox_request *request)
-{
-	struct tool_call *call = xcalloc(1, sizeof(*call));
-
-	call->client = client;
-	call->id = xstrdup(message->id);
-	call->progress = start_progress(client, message);
-	call->tool = tool;
-	TAILQ_INSERT_TAIL(&client->calls, call, entry);
-	call->call = sandbox_call(
-	    client->config.sandbox, request, &sandbox_callbacks, call);
+	    yyjson_get_str(uri), client->mcp->settings, err);
+	if (status != 0 && revision_is_modern(request->revision))
+		err->code = ERR_PARAMS;
+	return status;
 }
 
 /* The caller's mistake or ours, told to the model as a result. */
@@ -301,12 +247,13 @@ refuse_call(struct reply *reply, const char *why)
 }
 
 static int
-call_tool(struct mcp_client *client, const struct rpc_message *message,
-    struct reply *reply, struct err *err)
+call_tool(struct mcp_client *client, const struct request *request,
+    struct reply *reply, bool *later, struct err *err)
 {
+	const struct rpc_message *message = request->message;
 	yyjson_val *name = yyjson_obj_get(message->params, "name");
 	yyjson_val *arguments = yyjson_obj_get(message->params, "arguments");
-	struct sandbox_request request;
+	struct sandbox_request work;
 	const struct tool *tool;
 	struct err problem;
 
@@ -319,61 +266,235 @@ call_tool(struct mcp_client *client, const struct rpc_message *message,
 	if (arguments != NULL && !yyjson_is_obj(arguments))
 		return err_set(
 		    err, ERR_PARAMS, "\"arguments\" must be an object");
-	if (find_call(client, message->id) != NULL)
+	if (calls_include(client->calls, message->id))
 		return err_set(err, ERR_REQUEST,
 		    "a call with the id %.100s is still running", message->id);
-	if (tool_request(tool, arguments, client->config.settings, &request,
-	        &problem) != 0)
+	if (tool_request(
+	        tool, arguments, client->mcp->settings, &work, &problem) != 0)
 		return refuse_call(reply, problem.message);
-	if (sandbox_is_full(client->config.sandbox))
+	if (sandbox_is_full(client->mcp->sandbox))
 		return refuse_call(reply,
 		    "Too many calls are waiting. Try again when some of them "
 		    "have been answered.");
-	reply->later = true;
-	start_call(client, message, tool, &request);
+	*later = true;
+	calls_start(client->calls, request, tool, &work);
 	return 0;
 }
 
-static const struct {
+static int
+listen(struct mcp_client *client, const struct request *request,
+    struct reply *reply, bool *later, struct err *err)
+{
+	(void)reply;
+	*later = true;
+	return subscriptions_add(&client->subscriptions, request, err);
+}
+
+static struct task *
+find_task(
+    struct mcp_client *client, const struct request *request, struct err *err)
+{
+	yyjson_val *id = yyjson_obj_get(request->message->params, "taskId");
+	struct task *task = NULL;
+
+	if (!yyjson_is_str(id))
+		err_set(err, ERR_PARAMS, "\"taskId\" must be a string");
+	else if ((task = task_find(client->mcp->tasks, yyjson_get_str(id))) ==
+	    NULL)
+		err_set(err, ERR_PARAMS,
+		    "unknown task: it never was, or it has expired");
+	return task;
+}
+
+static int
+get_task(struct mcp_client *client, const struct request *request,
+    struct reply *reply, bool *later, struct err *err)
+{
+	struct task *task = find_task(client, request, err);
+
+	(void)later;
+	if (task == NULL)
+		return -1;
+	task_describe(task, reply->doc, reply->result);
+	return 0;
+}
+
+/* Our tasks never ask for anything, so there is nothing to update. */
+static int
+update_task(struct mcp_client *client, const struct request *request,
+    struct reply *reply, bool *later, struct err *err)
+{
+	(void)reply;
+	(void)later;
+	return find_task(client, request, err) != NULL ? 0 : -1;
+}
+
+static int
+cancel_task(struct mcp_client *client, const struct request *request,
+    struct reply *reply, bool *later, struct err *err)
+{
+	struct task *task = find_task(client, request, err);
+
+	(void)reply;
+	(void)later;
+	if (task == NULL)
+		return -1;
+	task_cancel(task);
+	return 0;
+}
+
+enum era { LEGACY = 1, MODERN = 2, BOTH = 3 };
+
+static const struct method {
 	const char *name;
-	method_fn *method;
+	method_fn *run;
+	enum era era;
+	bool cacheable;
+	bool needs_tasks;
 } methods[] = {
-    {"initialize", initialize},
-    {"ping", ping},
-    {"tools/list", list_tools},
-    {"tools/call", call_tool},
-    {"resources/list", list_resources},
-    {"resources/templates/list", list_resource_templates},
-    {"resources/read", read_resource},
+    {"initialize", initialize, LEGACY, false, false},
+    {"ping", ping, LEGACY, false, false},
+    {"server/discover", discover, MODERN, true, false},
+    {"tools/list", list_tools, BOTH, true, false},
+    {"tools/call", call_tool, BOTH, false, false},
+    {"resources/list", list_resources, BOTH, true, false},
+    {"resources/templates/list", list_resource_templates, BOTH, true, false},
+    {"resources/read", read_resource, BOTH, true, false},
+    {"subscriptions/listen", listen, MODERN, false, false},
+    {"tasks/get", get_task, MODERN, false, true},
+    {"tasks/update", update_task, MODERN, false, true},
+    {"tasks/cancel", cancel_task, MODERN, false, true},
 };
 
-static void
-answer(struct mcp_client *client, const struct rpc_message *message,
-    method_fn *method)
+static const struct method *
+find_method(const char *name)
 {
-	struct reply reply = {.doc = yyjson_mut_doc_new(NULL)};
-	struct err err;
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
+		if (strcmp(methods[i].name, name) == 0)
+			return &methods[i];
+	return NULL;
+}
 
-	reply.result = yyjson_mut_obj(reply.doc);
-	if (method(client, message, &reply, &err) != 0)
-		send_error(client, message->id, &err);
-	else if (!reply.later)
-		send_result(client, message->id, reply.doc, reply.result);
-	yyjson_mut_doc_free(reply.doc);
+static yyjson_val *
+meta_value(const struct rpc_message *message, const char *key)
+{
+	return yyjson_obj_get(yyjson_obj_get(message->params, "_meta"), key);
+}
+
+const char *
+mcp_named_revision(const struct rpc_message *message)
+{
+	return yyjson_get_str(meta_value(message, META_VERSION));
 }
 
 static void
-handle_request(struct mcp_client *client, const struct rpc_message *message)
+refuse_version(const struct request *request, const char *requested)
 {
+	yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+	yyjson_mut_val *data = yyjson_mut_obj(doc);
+	struct err err;
+	char *text;
+
+	add_supported_versions(
+	    doc, yyjson_mut_obj_add_arr(doc, data, "supported"));
+	yyjson_mut_obj_add_str(doc, data, "requested", requested);
+	text = yyjson_mut_val_write(data, 0, NULL);
+	err_set(&err, ERR_VERSION, "Unsupported protocol version");
+	reply_send_error(&request->outlet, request->message->id, &err, text);
+	free(text);
+	yyjson_mut_doc_free(doc);
+}
+
+/* Fills in what a modern request says of its client; false: it was refused. */
+static bool
+read_meta(struct request *request, const char *named)
+{
+	yyjson_val *capabilities =
+	    meta_value(request->message, META_CAPABILITIES);
 	struct err err;
 
-	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
-		if (strcmp(methods[i].name, message->method) == 0) {
-			answer(client, message, methods[i].method);
-			return;
-		}
-	err_set(&err, ERR_METHOD, "unknown method: %.100s", message->method);
-	send_error(client, message->id, &err);
+	if (!revision_parse(named, &request->revision) ||
+	    !revision_is_modern(request->revision)) {
+		refuse_version(request, named);
+		return false;
+	}
+	if (!yyjson_is_obj(capabilities)) {
+		err_set(&err, ERR_META,
+		    "_meta must carry \"" META_CAPABILITIES "\"");
+		reply_send_error(
+		    &request->outlet, request->message->id, &err, NULL);
+		return false;
+	}
+	request->tasks = yyjson_is_obj(yyjson_obj_get(
+	    yyjson_obj_get(capabilities, "extensions"), TASKS_EXTENSION));
+	return true;
+}
+
+static void
+run_method(struct mcp_client *client, const struct method *method,
+    const struct request *request)
+{
+	struct reply reply;
+	bool later = false;
+	struct err err;
+
+	reply_init(&reply);
+	reply.cacheable = method->cacheable;
+	if (method->run(client, request, &reply, &later, &err) != 0)
+		reply_send_error(
+		    &request->outlet, request->message->id, &err, NULL);
+	else if (!later)
+		reply_send(&reply, &request->outlet, request->message->id,
+		    method->run == initialize ? client->revision
+		                              : request->revision);
+	reply_release(&reply);
+}
+
+/* The method, if it is there for this request; otherwise says why not. */
+static const struct method *
+choose_method(const struct request *request, bool modern)
+{
+	static const char tasks_wanted[] =
+	    "{\"requiredCapabilities\":{\"extensions\":{\"" TASKS_EXTENSION
+	    "\":{}}}}";
+	const struct rpc_message *message = request->message;
+	const struct method *method = find_method(message->method);
+	const char *data = NULL;
+	struct err err;
+
+	if (method == NULL || (modern && (method->era & MODERN) == 0)) {
+		err_set(&err, ERR_METHOD, "unknown method: %.100s",
+		    message->method);
+	} else if (!modern && (method->era & LEGACY) == 0) {
+		err_set(&err, ERR_META,
+		    "%s must carry \"" META_VERSION "\" in its _meta",
+		    message->method);
+	} else if (method->needs_tasks && !request->tasks) {
+		err_set(
+		    &err, ERR_CAPABILITY, "Missing required client capability");
+		data = tasks_wanted;
+	} else {
+		return method;
+	}
+	reply_send_error(&request->outlet, message->id, &err, data);
+	return NULL;
+}
+
+static void
+handle_request(struct mcp_client *client, const struct rpc_message *message,
+    const struct outlet *outlet)
+{
+	struct request request = {.message = message,
+	    .outlet = *outlet,
+	    .revision = client->revision};
+	const char *named = mcp_named_revision(message);
+	const struct method *method;
+
+	if (named != NULL && !read_meta(&request, named))
+		return;
+	method = choose_method(&request, named != NULL);
+	if (method != NULL)
+		run_method(client, method, &request);
 }
 
 /* Cancelling what is over, or never was, is no mistake: it crosses our
@@ -382,32 +503,70 @@ static void
 handle_cancelled(struct mcp_client *client, const struct rpc_message *message)
 {
 	char *id = rpc_id_text(yyjson_obj_get(message->params, "requestId"));
-	struct tool_call *call = id != NULL ? find_call(client, id) : NULL;
 
-	if (call != NULL) {
-		log_debug("call %s cancelled", id);
-		sandbox_cancel(call->call);
-		tool_call_free(call);
+	if (id != NULL) {
+		calls_cancel(client->calls, id);
+		subscriptions_cancel(&client->subscriptions, id);
 	}
 	free(id);
 }
 
 void
-mcp_client_receive(
-    struct mcp_client *client, const char *message, size_t length)
+mcp_client_handle(struct mcp_client *client, const struct rpc_message *message,
+    const struct outlet *outlet)
 {
-	struct rpc_message parsed;
+	if (message->kind == RPC_REQUEST)
+		handle_request(client, message, outlet);
+	else if (message->kind == RPC_NOTIFICATION &&
+	    strcmp(message->method, "notifications/cancelled") == 0)
+		handle_cancelled(client, message);
+}
+
+static void
+receive_value(
+    struct mcp_client *client, yyjson_val *root, const struct outlet *outlet)
+{
+	struct rpc_message message;
 	struct err err;
 
-	if (rpc_parse(&parsed, message, length, &err) != 0) {
+	if (rpc_check(&message, root, &err) == 0)
+		mcp_client_handle(client, &message, outlet);
+	else if (message.kind != RPC_NOTIFICATION)
 		/* A notification is never answered, not even a bad one. */
-		if (parsed.kind != RPC_NOTIFICATION)
-			send_error(client, parsed.id, &err);
-	} else if (parsed.kind == RPC_REQUEST) {
-		handle_request(client, &parsed);
-	} else if (parsed.kind == RPC_NOTIFICATION &&
-	    strcmp(parsed.method, "notifications/cancelled") == 0) {
-		handle_cancelled(client, &parsed);
-	}
-	rpc_message_release(&parsed);
+		reply_send_error(outlet, message.id, &err, NULL);
+	rpc_message_release(&message);
+}
+
+/* Batches were part of one revision only. */
+static void
+receive_batch(
+    struct mcp_client *client, yyjson_val *root, const struct outlet *outlet)
+{
+	struct batch *batch = batch_new(outlet, root);
+	struct outlet part;
+	yyjson_arr_iter iter = yyjson_arr_iter_with(root);
+	yyjson_val *item;
+
+	batch_outlet(batch, &part);
+	while ((item = yyjson_arr_iter_next(&iter)) != NULL)
+		receive_value(client, item, &part);
+	batch_close(batch);
+}
+
+void
+mcp_client_receive(struct mcp_client *client, const char *data, size_t length,
+    const struct outlet *outlet)
+{
+	struct err err;
+	yyjson_doc *doc = rpc_read(data, length, &err);
+	yyjson_val *root = yyjson_doc_get_root(doc);
+
+	if (doc == NULL)
+		reply_send_error(outlet, NULL, &err, NULL);
+	else if (yyjson_is_arr(root) && yyjson_arr_size(root) > 0 &&
+	    client->agreed && client->revision == REVISION_2025_03_26)
+		receive_batch(client, root, outlet);
+	else
+		receive_value(client, root, outlet);
+	yyjson_doc_free(doc);
 }

@@ -3,34 +3,46 @@
 
 #include <stddef.h>
 
+#include "outlet.h"
+#include "rpc.h"
 #include "sandbox.h"
 #include "settings.h"
 
 /*
- * The Model Context Protocol over any transport.  A transport makes one
- * mcp_client for each client it serves, hands it every message that comes in,
- * and sends what it is given.
+ * The Model Context Protocol over any transport.
+ *
+ * There is one struct mcp in a server.  A transport makes an mcp_client for
+ * each client that it can tell from others, and hands it the messages that
+ * come in, each with the outlet for its answer.
+ *
+ * Two eras are served, request by request.  A request whose _meta names a
+ * revision is modern and stands for itself; others belong to what initialize
+ * agreed on.
  */
 
+struct event_base;
+struct mcp;
 struct mcp_client;
 
-struct event_base;
+struct mcp *mcp_new(struct event_base *base, const struct settings *settings,
+    struct sandbox *sandbox);
+void mcp_free(struct mcp *mcp);
 
-struct mcp_config {
-	struct event_base *base;
-	const struct settings *settings;
-	struct sandbox *sandbox;
-	/* Sends one message: JSON text without a newline in it. */
-	void (*send)(void *arg, const char *message, size_t length);
-	void *arg;
-};
-
-struct mcp_client *mcp_client_new(const struct mcp_config *config);
-/* Its calls are cancelled. */
+struct mcp_client *mcp_client_new(struct mcp *mcp);
+/* Its calls are cancelled, its subscriptions ended. */
 void mcp_client_free(struct mcp_client *client);
-void mcp_client_receive(
-    struct mcp_client *client, const char *message, size_t length);
-/* A message that the transport could not even take in. */
-void mcp_client_refuse(struct mcp_client *client, const struct err *err);
+
+/* A message as it came. */
+void mcp_client_receive(struct mcp_client *client, const char *data,
+    size_t length, const struct outlet *outlet);
+/* The same, for a transport that has read it already. */
+void mcp_client_handle(struct mcp_client *client,
+    const struct rpc_message *message, const struct outlet *outlet);
+/* Nobody listens at the other end of this outlet any more. */
+void mcp_client_disconnect(struct mcp_client *client, const void *outlet_arg);
+
+/* The revision that a message names for itself; NULL: it is of the era of
+ * initialize. */
+const char *mcp_named_revision(const struct rpc_message *message);
 
 #endif

@@ -8,12 +8,11 @@
 #include <yyjson.h>
 
 #include "alloc.h"
+#include "recent.h"
 #include "rpc.h"
 #include "utf8.h"
 
 #define INTERVAL_SECONDS 1
-/* The newest output is what a person wants to see. */
-#define NEWEST_MAX 2000
 
 struct progress {
 	struct progress_config config;
@@ -21,8 +20,7 @@ struct progress {
 	struct event *timer;
 	unsigned count;
 	unsigned seconds;
-	char newest[NEWEST_MAX];
-	size_t newest_length;
+	struct recent recent; /* since the last notification */
 };
 
 void
@@ -52,30 +50,7 @@ progress_say(struct progress *progress, const char *text)
 void
 progress_output(struct progress *progress, const char *data, size_t length)
 {
-	size_t keep;
-
-	if (length > NEWEST_MAX) {
-		data += length - NEWEST_MAX;
-		length = NEWEST_MAX;
-	}
-	keep = NEWEST_MAX - length;
-	if (keep > progress->newest_length)
-		keep = progress->newest_length;
-	memmove(progress->newest,
-	    progress->newest + progress->newest_length - keep, keep);
-	memcpy(progress->newest + keep, data, length);
-	progress->newest_length = keep + length;
-}
-
-static char *
-newest_text(const struct progress *progress)
-{
-	size_t skip =
-	    utf8_partial_head(progress->newest, progress->newest_length);
-	size_t length;
-
-	return utf8_repair(
-	    progress->newest + skip, progress->newest_length - skip, &length);
+	recent_add(&progress->recent, data, length);
 }
 
 static void
@@ -87,10 +62,10 @@ on_tick(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	progress->seconds += INTERVAL_SECONDS;
-	text = progress->newest_length > 0
-	    ? newest_text(progress)
+	text = progress->recent.length > 0
+	    ? recent_text(&progress->recent)
 	    : xasprintf("running for %u s", progress->seconds);
-	progress->newest_length = 0;
+	progress->recent.length = 0;
 	progress_say(progress, text);
 	free(text);
 }

@@ -8,12 +8,19 @@ static const char *const names[] = {
     [REVISION_2025_03_26] = "2025-03-26",
     [REVISION_2025_06_18] = "2025-06-18",
     [REVISION_2025_11_25] = "2025-11-25",
+    [REVISION_2026_07_28] = "2026-07-28",
 };
 
 const char *
 revision_name(enum revision revision)
 {
 	return names[revision];
+}
+
+bool
+revision_is_modern(enum revision revision)
+{
+	return revision >= REVISION_2026_07_28;
 }
 
 bool

@@ -19,6 +19,10 @@ static const struct {
     {ERR_METHOD, -32601},
     {ERR_PARAMS, -32602},
     {ERR_RESOURCE, -32002},
+    {ERR_META, -32602},
+    {ERR_HEADER, -32020},
+    {ERR_CAPABILITY, -32021},
+    {ERR_VERSION, -32022},
     {ERR_INTERNAL, -32603},
 };
 
@@ -71,11 +75,12 @@ read_id(struct rpc_message *message, yyjson_val *root, struct err *err)
 	return 0;
 }
 
-static int
-check_message(struct rpc_message *message, yyjson_val *root, struct err *err)
+int
+rpc_check(struct rpc_message *message, yyjson_val *root, struct err *err)
 {
 	yyjson_val *method;
 
+	*message = (struct rpc_message){.kind = RPC_REQUEST};
 	if (!yyjson_is_obj(root))
 		return err_set(err, ERR_REQUEST,
 		    "a message must be a JSON object%s",
@@ -100,24 +105,39 @@ check_message(struct rpc_message *message, yyjson_val *root, struct err *err)
 	return 0;
 }
 
+yyjson_doc *
+rpc_read(const char *data, size_t length, struct err *err)
+{
+	yyjson_read_err problem;
+	yyjson_doc *doc;
+
+	if (too_deep(data, length)) {
+		err_set(err, ERR_PARSE,
+		    "the message is nested more than %d levels deep",
+		    DEPTH_MAX);
+		return NULL;
+	}
+	/* Without the flag for it the reader does not write to data. */
+	doc = yyjson_read_opts((char *)(size_t)data, length, 0, NULL, &problem);
+	if (doc == NULL)
+		err_set(err, ERR_PARSE, "not JSON: %s at byte %zu", problem.msg,
+		    problem.pos);
+	return doc;
+}
+
 int
 rpc_parse(struct rpc_message *message, const char *data, size_t length,
     struct err *err)
 {
-	yyjson_read_err problem;
+	yyjson_doc *doc = rpc_read(data, length, err);
+	int status;
 
 	*message = (struct rpc_message){.kind = RPC_REQUEST};
-	if (too_deep(data, length))
-		return err_set(err, ERR_PARSE,
-		    "the message is nested more than %d levels deep",
-		    DEPTH_MAX);
-	/* The flags of this call keep the reader from writing to data. */
-	message->doc =
-	    yyjson_read_opts((char *)(size_t)data, length, 0, NULL, &problem);
-	if (message->doc == NULL)
-		return err_set(err, ERR_PARSE, "not JSON: %s at byte %zu",
-		    problem.msg, problem.pos);
-	return check_message(message, yyjson_doc_get_root(message->doc), err);
+	if (doc == NULL)
+		return -1;
+	status = rpc_check(message, yyjson_doc_get_root(doc), err);
+	message->doc = doc;
+	return status;
 }
 
 void
@@ -173,7 +193,8 @@ wire_number(enum err_code code)
 }
 
 char *
-rpc_error(const char *id, const struct err *err, size_t *length)
+rpc_error(
+    const char *id, const struct err *err, const char *data, size_t *length)
 {
 	yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
 	yyjson_mut_val *root = new_message(doc, id);
@@ -182,6 +203,9 @@ rpc_error(const char *id, const struct err *err, size_t *length)
 
 	yyjson_mut_obj_add_int(doc, error, "code", wire_number(err->code));
 	yyjson_mut_obj_add_str(doc, error, "message", err->message);
+	if (data != NULL)
+		yyjson_mut_obj_add_val(
+		    doc, error, "data", yyjson_mut_raw(doc, data));
 	text = yyjson_mut_write(doc, 0, length);
 	yyjson_mut_doc_free(doc);
 	return text;

@@ -19,11 +19,16 @@ struct rpc_message {
 	char *id; /* as JSON text; NULL when there is none */
 	const char *method;
 	yyjson_val *params; /* an object, or NULL */
-	yyjson_doc *doc;
+	yyjson_doc *doc;    /* that the message owns, or NULL */
 };
 
-/* On failure message->id is set if it could be read, so that the error can
- * name it.  Release the message in either case. */
+/* Reads JSON within our bounds; NULL when it is none. */
+yyjson_doc *rpc_read(const char *data, size_t length, struct err *err);
+/* Makes a message of a value, which must outlive it.  On failure message->id
+ * is set if it could be read, so that the error can name it.  Release the
+ * message in either case. */
+int rpc_check(struct rpc_message *message, yyjson_val *root, struct err *err);
+/* Both in one. */
 int rpc_parse(struct rpc_message *message, const char *data, size_t length,
     struct err *err);
 void rpc_message_release(struct rpc_message *message);
@@ -37,6 +42,8 @@ char *rpc_result(const char *id, yyjson_mut_doc *doc, yyjson_mut_val *result,
     size_t *length);
 char *rpc_notification(const char *method, yyjson_mut_doc *doc,
     yyjson_mut_val *params, size_t *length);
-char *rpc_error(const char *id, const struct err *err, size_t *length);
+/* data is JSON text, or NULL. */
+char *rpc_error(
+    const char *id, const struct err *err, const char *data, size_t *length);
 
 #endif

@@ -26,6 +26,8 @@ exec 2>$own/shell
 exec 5<$own/shell
 rm -f $own/shell
 [ -w . ] || cd "$HOME" || exit 1
+[ ! -d /usr/share/code-sandbox/home ] ||
+	cp -R /usr/share/code-sandbox/home/. "$HOME"
 if [ -n "$hook" ]; then
 	mkfifo $own/go && exec 7<>$own/go || exit 1
 	rm -f $own/go

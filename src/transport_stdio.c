@@ -13,6 +13,7 @@
 #include "alloc.h"
 #include "lines.h"
 #include "log.h"
+#include "reply.h"
 
 /* A request of 16 MiB of code may take twice that in JSON. */
 #define LINE_MAX_BYTES ((size_t)40 * 1024 * 1024)
@@ -23,6 +24,7 @@
 
 struct transport_stdio {
 	struct mcp_client *client;
+	struct outlet outlet;
 	struct lines lines;
 	struct event *readable;
 	struct event *writable;
@@ -103,6 +105,13 @@ send_message(void *arg, const char *message, size_t length)
 }
 
 static void
+send_reply(void *arg, const char *message, size_t length, enum err_code code)
+{
+	(void)code;
+	send_message(arg, message, length);
+}
+
+static void
 on_line(void *arg, const char *data, size_t length)
 {
 	struct transport_stdio *transport = arg;
@@ -110,7 +119,8 @@ on_line(void *arg, const char *data, size_t length)
 	while (length > 0 && data[length - 1] == '\r')
 		length--;
 	if (length > 0)
-		mcp_client_receive(transport->client, data, length);
+		mcp_client_receive(
+		    transport->client, data, length, &transport->outlet);
 }
 
 static void
@@ -121,7 +131,7 @@ on_too_long(void *arg, size_t limit)
 
 	err_set(&err, ERR_REQUEST,
 	    "the line is longer than %zu bytes and was not read", limit);
-	mcp_client_refuse(transport->client, &err);
+	reply_send_error(&transport->outlet, NULL, &err, NULL);
 }
 
 static const struct lines_callbacks lines_callbacks = {on_line, on_too_long};
@@ -168,18 +178,16 @@ set_nonblocking(int fd, int *saved_flags)
 }
 
 struct transport_stdio *
-transport_stdio_new(struct event_base *base, const struct settings *settings,
-    struct sandbox *sandbox, void (*closed)(void *arg), void *arg)
+transport_stdio_new(struct event_base *base, struct mcp *mcp,
+    void (*closed)(void *arg), void *arg)
 {
 	struct transport_stdio *transport = xcalloc(1, sizeof(*transport));
 
 	transport->closed = closed;
 	transport->arg = arg;
-	transport->client = mcp_client_new(&(struct mcp_config){.base = base,
-	    .settings = settings,
-	    .sandbox = sandbox,
-	    .send = send_message,
-	    .arg = transport});
+	transport->client = mcp_client_new(mcp);
+	transport->outlet = (struct outlet){
+	    .notify = send_message, .reply = send_reply, .arg = transport};
 	lines_init(
 	    &transport->lines, LINE_MAX_BYTES, &lines_callbacks, transport);
 	transport->unsent = evbuffer_new();

@@ -14,8 +14,7 @@ struct transport_stdio;
 /* closed() is called once, when the client has gone: stdin ended, or stdout
  * takes no more. */
 struct transport_stdio *transport_stdio_new(struct event_base *base,
-    const struct settings *settings, struct sandbox *sandbox,
-    void (*closed)(void *arg), void *arg);
+    struct mcp *mcp, void (*closed)(void *arg), void *arg);
 /* Sends out what is ready to go, as far as the client takes it now. */
 void transport_stdio_free(struct transport_stdio *transport);
 

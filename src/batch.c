@@ -1,0 +1,102 @@
+#include "batch.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alloc.h"
+
+struct batch {
+	struct outlet outlet;
+	size_t expected, arrived;
+	bool closed;
+	char *text;
+	size_t length;
+};
+
+/* What will be answered: everything but notifications and responses. */
+static bool
+wants_answer(yyjson_val *message)
+{
+	return !yyjson_is_obj(message) ||
+	    (yyjson_obj_get(message, "id") != NULL &&
+	        yyjson_obj_get(message, "result") == NULL &&
+	        yyjson_obj_get(message, "error") == NULL);
+}
+
+struct batch *
+batch_new(const struct outlet *outlet, yyjson_val *messages)
+{
+	struct batch *batch = xcalloc(1, sizeof(*batch));
+	yyjson_arr_iter iter = yyjson_arr_iter_with(messages);
+	yyjson_val *message;
+
+	batch->outlet = *outlet;
+	while ((message = yyjson_arr_iter_next(&iter)) != NULL)
+		batch->expected += wants_answer(message);
+	return batch;
+}
+
+static void
+append(struct batch *batch, const char *text, size_t length)
+{
+	batch->text = xrealloc(batch->text, batch->length + length);
+	memcpy(batch->text + batch->length, text, length);
+	batch->length += length;
+}
+
+static void
+finish_if_over(struct batch *batch)
+{
+	if (!batch->closed || batch->arrived < batch->expected)
+		return;
+	if (batch->arrived > 0) {
+		append(batch, "]", 1);
+		batch->outlet.reply(
+		    batch->outlet.arg, batch->text, batch->length, ERR_NONE);
+	}
+	free(batch->text);
+	free(batch);
+}
+
+static void
+on_notify(void *arg, const char *message, size_t length)
+{
+	struct batch *batch = arg;
+
+	batch->outlet.notify(batch->outlet.arg, message, length);
+}
+
+static void
+on_reply(void *arg, const char *message, size_t length, enum err_code code)
+{
+	struct batch *batch = arg;
+
+	(void)code;
+	append(batch, batch->arrived == 0 ? "[" : ",", 1);
+	append(batch, message, length);
+	batch->arrived++;
+	finish_if_over(batch);
+}
+
+static void
+on_drop(void *arg)
+{
+	struct batch *batch = arg;
+
+	batch->expected--;
+	finish_if_over(batch);
+}
+
+void
+batch_outlet(struct batch *batch, struct outlet *outlet)
+{
+	*outlet = (struct outlet){on_notify, on_reply, on_drop, batch};
+}
+
+void
+batch_close(struct batch *batch)
+{
+	batch->closed = true;
+	finish_if_over(batch);
+}

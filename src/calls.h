@@ -1,0 +1,41 @@
+#ifndef CALLS_H
+#define CALLS_H
+
+#include <stdbool.h>
+
+#include "request.h"
+#include "sandbox.h"
+#include "settings.h"
+#include "tasks.h"
+#include "tools.h"
+
+/*
+ * The tools/call requests of one client that are under way.  A call of a
+ * client that can poll becomes a task when it takes long; then it is no longer
+ * among these, and ends with its task.
+ */
+
+struct event_base;
+struct calls;
+
+struct calls_config {
+	struct event_base *base;
+	const struct settings *settings;
+	struct sandbox *sandbox;
+	struct tasks *tasks;
+};
+
+struct calls *calls_new(const struct calls_config *config);
+/* Cancels what is left. */
+void calls_free(struct calls *calls);
+
+void calls_start(struct calls *calls, const struct request *request,
+    const struct tool *tool, const struct sandbox_request *work);
+bool calls_include(const struct calls *calls, const char *id);
+/* No answer is sent.  What is not under way is not a mistake. */
+void calls_cancel(struct calls *calls, const char *id);
+/* Nobody reads the outlet any more.  In the modern revisions that cancels its
+ * calls; in the older ones they go on, unheard. */
+void calls_disconnect(struct calls *calls, const void *outlet_arg);
+
+#endif
