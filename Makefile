@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 CC ?= cc
 CFLAGS ?= -O2 -g
 BUILD ?= build/release
-PACKAGES = yyjson libbsd libevent_core
+PACKAGES = yyjson libbsd libevent_core libevent_extra
 
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wwrite-strings -Wvla -Wformat=2 -Wundef -Wcast-qual -Wconversion \
@@ -15,7 +15,7 @@ ALL_CFLAGS = -std=gnu11 $(WARNINGS) $(HARDENING) $(SANITIZE) -MMD -MP \
 	-D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Isrc -I$(BUILD) \
 	$(shell pkg-config --cflags $(PACKAGES) 2>/dev/null) $(CFLAGS)
 ALL_LDFLAGS = -pie -Wl,-z,relro,-z,now $(SANITIZE) $(LDFLAGS)
-LIBS = $(shell pkg-config --libs $(PACKAGES) 2>/dev/null)
+LIBS = $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lresolv
 
 PROGRAM = $(BUILD)/code-sandbox-mcp
 LIBRARY = $(BUILD)/libcode-sandbox.a

@@ -54,6 +54,8 @@ finish_if_over(struct batch *batch)
 		append(batch, "]", 1);
 		batch->outlet.reply(
 		    batch->outlet.arg, batch->text, batch->length, ERR_NONE);
+	} else if (batch->outlet.drop != NULL) {
+		batch->outlet.drop(batch->outlet.arg);
 	}
 	free(batch->text);
 	free(batch);
@@ -91,7 +93,11 @@ on_drop(void *arg)
 void
 batch_outlet(struct batch *batch, struct outlet *outlet)
 {
-	*outlet = (struct outlet){on_notify, on_reply, on_drop, batch};
+	*outlet = (struct outlet){.notify = on_notify,
+	    .reply = on_reply,
+	    .drop = on_drop,
+	    .arg = batch,
+	    .owner = batch->outlet.owner};
 }
 
 void

@@ -59,24 +59,25 @@ tool_call_free(struct tool_call *call)
 	free(call);
 }
 
+/* Nothing more goes to its outlet. */
 static void
-cancel(struct tool_call *call)
+mute(struct tool_call *call)
 {
 	struct outlet outlet = call->outlet;
 
-	sandbox_cancel(call->call);
-	tool_call_free(call);
+	progress_free(call->progress);
+	call->progress = NULL;
+	call->outlet = (struct outlet){0};
 	if (outlet.drop != NULL)
 		outlet.drop(outlet.arg);
 }
 
-/* Nothing more goes to its outlet, which may be gone. */
 static void
-mute(struct tool_call *call)
+cancel(struct tool_call *call)
 {
-	progress_free(call->progress);
-	call->progress = NULL;
-	call->outlet = (struct outlet){0};
+	mute(call);
+	sandbox_cancel(call->call);
+	tool_call_free(call);
 }
 
 void
@@ -163,7 +164,7 @@ on_patience(evutil_socket_t fd, short what, void *arg)
 	task_describe(call->task, reply.doc, reply.result);
 	reply_send(&reply, &call->outlet, call->id, call->revision);
 	reply_release(&reply);
-	mute(call);
+	call->outlet = (struct outlet){0};
 }
 
 static struct progress *
@@ -238,12 +239,12 @@ calls_cancel(struct calls *calls, const char *id)
 }
 
 void
-calls_disconnect(struct calls *calls, const void *outlet_arg)
+calls_disconnect(struct calls *calls, const void *owner)
 {
 	struct tool_call *call, *next;
 
 	TAILQ_FOREACH_SAFE (call, &calls->list, entry, next) {
-		if (call->outlet.arg != outlet_arg)
+		if (call->outlet.owner != owner)
 			continue;
 		mute(call);
 		if (revision_is_modern(call->revision))

@@ -34,8 +34,8 @@ void calls_start(struct calls *calls, const struct request *request,
 bool calls_include(const struct calls *calls, const char *id);
 /* No answer is sent.  What is not under way is not a mistake. */
 void calls_cancel(struct calls *calls, const char *id);
-/* Nobody reads the outlet any more.  In the modern revisions that cancels its
- * calls; in the older ones they go on, unheard. */
-void calls_disconnect(struct calls *calls, const void *outlet_arg);
+/* Nobody reads the owner's outlets any more.  In the modern revisions that
+ * cancels its calls; in the older ones they go on, unheard. */
+void calls_disconnect(struct calls *calls, const void *owner);
 
 #endif

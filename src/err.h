@@ -14,6 +14,7 @@ enum err_code {
 	ERR_METHOD,     /* no such method */
 	ERR_PARAMS,     /* no such tool, resource, or malformed parameters */
 	ERR_RESOURCE,   /* no such resource */
+	ERR_SESSION,    /* no such session over HTTP */
 	ERR_META,       /* a modern request without what its _meta must carry */
 	ERR_HEADER,     /* a header does not match the message */
 	ERR_CAPABILITY, /* the client would have to be able to do more */

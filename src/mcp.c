@@ -86,10 +86,10 @@ mcp_client_free(struct mcp_client *client)
 }
 
 void
-mcp_client_disconnect(struct mcp_client *client, const void *outlet_arg)
+mcp_client_disconnect(struct mcp_client *client, const void *owner)
 {
-	calls_disconnect(client->calls, outlet_arg);
-	subscriptions_disconnect(&client->subscriptions, outlet_arg);
+	calls_disconnect(client->calls, owner);
+	subscriptions_disconnect(&client->subscriptions, owner);
 }
 
 static void

@@ -38,8 +38,8 @@ void mcp_client_receive(struct mcp_client *client, const char *data,
 /* The same, for a transport that has read it already. */
 void mcp_client_handle(struct mcp_client *client,
     const struct rpc_message *message, const struct outlet *outlet);
-/* Nobody listens at the other end of this outlet any more. */
-void mcp_client_disconnect(struct mcp_client *client, const void *outlet_arg);
+/* Nobody listens to the outlets of this owner any more. */
+void mcp_client_disconnect(struct mcp_client *client, const void *owner);
 
 /* The revision that a message names for itself; NULL: it is of the era of
  * initialize. */

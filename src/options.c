@@ -213,6 +213,41 @@ parse_preload(const struct option *option, void *field, const char *value,
 }
 
 static int
+parse_transport(const struct option *option, void *field, const char *value,
+    struct err *err)
+{
+	enum transport *transport = field;
+
+	if (strcmp(value, "stdio") == 0)
+		*transport = TRANSPORT_STDIO;
+	else if (strcmp(value, "streamable-http") == 0 ||
+	    strcmp(value, "http") == 0)
+		*transport = TRANSPORT_HTTP;
+	else
+		return bad_value(
+		    option, value, "stdio or streamable-http", err);
+	return 0;
+}
+
+static int
+parse_path(const struct option *option, void *field, const char *value,
+    struct err *err)
+{
+	if (*value != '/' || value[strcspn(value, "?# ")] != '\0')
+		return bad_value(option, value, "a path such as /mcp", err);
+	return parse_text(option, field, value, err);
+}
+
+static int
+parse_listen(const struct option *option, void *field, const char *value,
+    struct err *err)
+{
+	if (strncmp(value, "unix:", 5) != 0 || value[5] == '\0')
+		return bad_value(option, value, "of the form unix:PATH", err);
+	return parse_text(option, field, value, err);
+}
+
+static int
 parse_language(const struct option *option, void *field, const char *value,
     struct err *err)
 {
@@ -265,6 +300,22 @@ static const struct option options[] = {
         "none, or a network of the engine (default: the engine's own)"},
     {"--verbose", NULL, {"VERBOSE"}, parse_switch, FIELD(verbose), 0, 0, NULL,
         "say on stderr what is being done"},
+    {"--transport", "HOW", {NULL}, parse_transport, FIELD(transport), 0, 0,
+        "stdio", "stdio or streamable-http"},
+    {"--host", "ADDRESS", {NULL}, parse_word, FIELD(host), 0, 0, "127.0.0.1",
+        "HTTP: where to listen; off this machine it wants a token"},
+    {"--port", "N", {NULL}, parse_number, FIELD(port), 0, 65535, "8000",
+        "HTTP: port; 0: any free one"},
+    {"--path", "PATH", {NULL}, parse_path, FIELD(path), 0, 0, "/mcp",
+        "HTTP: path of the endpoint"},
+    {"--listen", "unix:PATH", {NULL}, parse_listen, FIELD(listen), 0, 0, NULL,
+        "HTTP: a unix socket (mode 0600) instead of host and port"},
+    {"--allow-host", "A,B", {NULL}, parse_text, FIELD(allow_host), 0, 0, NULL,
+        "HTTP: further names this server may be called by"},
+    {"--allow-origin", "A,B", {NULL}, parse_text, FIELD(allow_origin), 0, 0,
+        NULL, "HTTP: web pages that may use this server"},
+    {"--token-file", "FILE", {NULL}, parse_text, FIELD(token_file), 0, 0, NULL,
+        "HTTP: bearer token that clients must send"},
     {"--language", "NAME", {NULL}, parse_language, FIELD(language), 0, 0, NULL,
         "run: python or javascript (default: from the file name)"},
     {"--help", NULL, {NULL}, NULL, 0, 0, 0, NULL, "this text"},
@@ -454,6 +505,8 @@ check_together(struct settings *settings, struct err *err)
 		settings->max_timeout_seconds = settings->timeout_seconds;
 	if (settings->action == ACTION_RUN)
 		settings->pool = 0; /* there is no next call */
+	if (environment_value("CODE_SANDBOX_TOKEN") != NULL)
+		settings->token = xstrdup(getenv("CODE_SANDBOX_TOKEN"));
 	if (settings->language != NULL && settings->action != ACTION_RUN)
 		return err_set(err, ERR_ARGUMENT,
 		    "--language belongs to the command run: "
@@ -526,6 +579,13 @@ settings_release(struct settings *settings)
 	free(settings->memory);
 	free(settings->cpus);
 	free(settings->network);
+	free(settings->host);
+	free(settings->path);
+	free(settings->listen);
+	free(settings->allow_host);
+	free(settings->allow_origin);
+	free(settings->token_file);
+	free(settings->token);
 	free(settings->file);
 	*settings = (struct settings){0};
 }

@@ -18,6 +18,8 @@ struct outlet {
 	/* Or, once: there will be no response, because it was cancelled. */
 	void (*drop)(void *arg);
 	void *arg;
+	/* Tells the outlets of one connection from those of another. */
+	const void *owner;
 };
 
 #endif

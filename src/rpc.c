@@ -20,6 +20,8 @@ static const struct {
     {ERR_PARAMS, -32602},
     {ERR_RESOURCE, -32002},
     {ERR_META, -32602},
+    {ERR_SESSION, -32001},
+    {ERR_BUSY, -32000},
     {ERR_HEADER, -32020},
     {ERR_CAPABILITY, -32021},
     {ERR_VERSION, -32022},

@@ -1,33 +1,90 @@
 #include "server.h"
 
+#include <time.h>
+
 #include <event2/event.h>
 
+#include "log.h"
 #include "mcp.h"
 #include "sandbox.h"
 #include "shutdown.h"
+#include "transport_http.h"
 #include "transport_stdio.h"
+
+/* Answers that are ready when the server ends get so long to go out. */
+#define FLUSH_SECONDS 2
+
+struct server {
+	const struct settings *settings;
+	struct event_base *base;
+	struct sandbox *sandbox;
+	struct shutdown *shutdown;
+	struct mcp *mcp;
+};
 
 static void
 on_closed(void *arg)
 {
-	shutdown_begin(arg);
+	struct server *server = arg;
+
+	shutdown_begin(server->shutdown);
+}
+
+static int
+serve_stdio(struct server *server)
+{
+	struct transport_stdio *transport =
+	    transport_stdio_new(server->base, server->mcp, on_closed, server);
+
+	event_base_dispatch(server->base);
+	transport_stdio_free(transport);
+	return 0;
+}
+
+static void
+flush_http(struct server *server, struct transport_http *transport)
+{
+	static const struct timeval tick = {.tv_usec = 20000};
+	time_t deadline = time(NULL) + FLUSH_SECONDS;
+
+	transport_http_close(transport);
+	while (transport_http_busy(transport) && time(NULL) <= deadline) {
+		event_base_loopexit(server->base, &tick);
+		event_base_dispatch(server->base);
+	}
+}
+
+static int
+serve_http(struct server *server)
+{
+	struct err err;
+	struct transport_http *transport = transport_http_new(
+	    server->base, server->settings, server->mcp, &err);
+
+	if (transport == NULL) {
+		log_warn("%s", err.message);
+		return 2;
+	}
+	event_base_dispatch(server->base);
+	flush_http(server, transport);
+	transport_http_free(transport);
+	return 0;
 }
 
 int
 server_serve(const struct settings *settings)
 {
-	struct event_base *base = event_base_new();
-	struct sandbox *sandbox = sandbox_new(base, settings);
-	struct shutdown *shutdown = shutdown_new(base, sandbox);
-	struct mcp *mcp = mcp_new(base, settings, sandbox);
-	struct transport_stdio *transport =
-	    transport_stdio_new(base, mcp, on_closed, shutdown);
+	struct server server = {.settings = settings, .base = event_base_new()};
+	int status;
 
-	event_base_dispatch(base);
-	transport_stdio_free(transport);
-	mcp_free(mcp);
-	shutdown_free(shutdown);
-	sandbox_free(sandbox);
-	event_base_free(base);
-	return 0;
+	server.sandbox = sandbox_new(server.base, settings);
+	server.shutdown = shutdown_new(server.base, server.sandbox);
+	server.mcp = mcp_new(server.base, settings, server.sandbox);
+	status = settings->transport == TRANSPORT_HTTP ? serve_http(&server)
+	                                               : serve_stdio(&server);
+	mcp_free(server.mcp);
+	shutdown_free(server.shutdown);
+	sandbox_free(server.sandbox);
+	event_base_free(server.base);
+	return status;
 }

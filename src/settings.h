@@ -12,6 +12,8 @@
 
 enum action { ACTION_SERVE, ACTION_RUN, ACTION_HELP, ACTION_VERSION };
 
+enum transport { TRANSPORT_STDIO, TRANSPORT_HTTP };
+
 struct settings {
 	enum action action;
 	char *engine; /* name or path; NULL: whichever answers */
@@ -30,6 +32,14 @@ struct settings {
 	int pids;
 	char *network; /* NULL: the engine's default */
 	bool verbose;
+	/* streamable HTTP */
+	enum transport transport;
+	char *host;
+	int port;
+	char *path;
+	char *listen; /* unix:PATH, instead of host and port; or NULL */
+	char *allow_host, *allow_origin;
+	char *token_file, *token;
 	/* run */
 	const struct language *language;
 	char *file;

@@ -122,12 +122,11 @@ subscriptions_cancel(struct subscriptions *subscriptions, const char *id)
 }
 
 void
-subscriptions_disconnect(
-    struct subscriptions *subscriptions, const void *outlet_arg)
+subscriptions_disconnect(struct subscriptions *subscriptions, const void *owner)
 {
 	struct subscription *subscription, *next;
 
 	TAILQ_FOREACH_SAFE (subscription, &subscriptions->list, entry, next)
-		if (subscription->outlet.arg == outlet_arg)
+		if (subscription->outlet.owner == owner)
 			forget(subscriptions, subscription);
 }

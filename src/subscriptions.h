@@ -25,6 +25,6 @@ int subscriptions_add(struct subscriptions *subscriptions,
     const struct request *request, struct err *err);
 void subscriptions_cancel(struct subscriptions *subscriptions, const char *id);
 void subscriptions_disconnect(
-    struct subscriptions *subscriptions, const void *outlet_arg);
+    struct subscriptions *subscriptions, const void *owner);
 
 #endif

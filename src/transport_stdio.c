@@ -186,8 +186,10 @@ transport_stdio_new(struct event_base *base, struct mcp *mcp,
 	transport->closed = closed;
 	transport->arg = arg;
 	transport->client = mcp_client_new(mcp);
-	transport->outlet = (struct outlet){
-	    .notify = send_message, .reply = send_reply, .arg = transport};
+	transport->outlet = (struct outlet){.notify = send_message,
+	    .reply = send_reply,
+	    .arg = transport,
+	    .owner = transport};
 	lines_init(
 	    &transport->lines, LINE_MAX_BYTES, &lines_callbacks, transport);
 	transport->unsent = evbuffer_new();

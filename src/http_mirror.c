@@ -1,0 +1,94 @@
+#include "http_mirror.h"
+
+#include <ctype.h>
+#include <resolv.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alloc.h"
+
+/* What Mcp-Name repeats. */
+static const struct {
+	const char *method;
+	const char *parameter;
+} named[] = {
+    {"tools/call", "name"},
+    {"prompts/get", "name"},
+    {"resources/read", "uri"},
+    {"tasks/get", "taskId"},
+    {"tasks/update", "taskId"},
+    {"tasks/cancel", "taskId"},
+};
+
+/* The value without white space around it, and decoded if it says that it is
+ * encoded; NULL when that cannot be done. */
+static char *
+header_value(const char *text)
+{
+	static const char prefix[] = "=?base64?", suffix[] = "?=";
+	size_t length;
+	char *value, *encoded;
+	int decoded;
+
+	while (isblank((unsigned char)*text))
+		text++;
+	length = strlen(text);
+	while (length > 0 && isblank((unsigned char)text[length - 1]))
+		length--;
+	value = xstrndup(text, length);
+	if (length < strlen(prefix) + strlen(suffix) ||
+	    strncmp(value, prefix, strlen(prefix)) != 0 ||
+	    strcmp(value + length - strlen(suffix), suffix) != 0)
+		return value;
+	encoded = xstrndup(
+	    value + strlen(prefix), length - strlen(prefix) - strlen(suffix));
+	decoded = b64_pton(encoded, (unsigned char *)value, length);
+	free(encoded);
+	if (decoded < 0) {
+		free(value);
+		return NULL;
+	}
+	value[decoded] = '\0';
+	return value;
+}
+
+static int
+check_one(
+    const char *header, const char *text, const char *expected, struct err *err)
+{
+	char *value;
+	bool same;
+
+	if (text == NULL)
+		return err_set(err, ERR_HEADER,
+		    "Header mismatch: the header %s is missing", header);
+	value = header_value(text);
+	same =
+	    value != NULL && expected != NULL && strcmp(value, expected) == 0;
+	free(value);
+	if (same)
+		return 0;
+	return err_set(err, ERR_HEADER,
+	    "Header mismatch: %s does not say what the body says", header);
+}
+
+int
+http_mirror_check(const struct http_mirror *mirror,
+    const struct rpc_message *message, const char *revision, struct err *err)
+{
+	if (check_one("MCP-Protocol-Version", mirror->version, revision, err) !=
+	    0)
+		return -1;
+	if (message->kind != RPC_REQUEST)
+		return 0;
+	if (check_one("Mcp-Method", mirror->method, message->method, err) != 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
+		if (strcmp(named[i].method, message->method) == 0)
+			return check_one("Mcp-Name", mirror->name,
+			    yyjson_get_str(yyjson_obj_get(
+			        message->params, named[i].parameter)),
+			    err);
+	return 0;
+}
