@@ -5,53 +5,20 @@
 
 #include "alloc.h"
 #include "batch.h"
-#include "calls.h"
-#include "reply.h"
-#include "request.h"
-#include "resources.h"
-#include "result.h"
-#include "subscriptions.h"
-#include "tasks.h"
-#include "tools.h"
+#include "mcp_private.h"
 
 #define META_VERSION "io.modelcontextprotocol/protocolVersion"
 #define META_CAPABILITIES "io.modelcontextprotocol/clientCapabilities"
-#define TASKS_EXTENSION "io.modelcontextprotocol/tasks"
-
-static const char instructions[] =
-    "Runs Python and JavaScript, each program in a fresh container. Print "
-    "what you want to see.";
-
-struct mcp {
-	struct event_base *base;
-	const struct settings *settings;
-	struct sandbox *sandbox;
-	struct tasks *tasks;
-};
-
-struct mcp_client {
-	struct mcp *mcp;
-	enum revision revision; /* that initialize agreed on */
-	bool agreed;
-	struct calls *calls;
-	struct subscriptions subscriptions;
-};
-
-/* Fills in reply->result, and it is sent; or fails; or sets *later, and the
- * answer comes by itself. */
-typedef int method_fn(struct mcp_client *client, const struct request *request,
-    struct reply *reply, bool *later, struct err *err);
 
 struct mcp *
-mcp_new(struct event_base *base, const struct settings *settings,
-    struct sandbox *sandbox)
+mcp_new(const struct mcp_config *config)
 {
 	struct mcp *mcp = xcalloc(1, sizeof(*mcp));
 
-	mcp->base = base;
-	mcp->settings = settings;
-	mcp->sandbox = sandbox;
-	mcp->tasks = tasks_new(base);
+	mcp->config = *config;
+	if (mcp->config.methods == NULL)
+		mcp->config.methods = mcp_methods;
+	mcp->tasks = tasks_new(config->base);
 	return mcp;
 }
 
@@ -69,10 +36,11 @@ mcp_client_new(struct mcp *mcp)
 
 	client->mcp = mcp;
 	client->revision = REVISION_UNSAID;
-	client->calls = calls_new(&(struct calls_config){.base = mcp->base,
-	    .settings = mcp->settings,
-	    .sandbox = mcp->sandbox,
-	    .tasks = mcp->tasks});
+	client->calls =
+	    calls_new(&(struct calls_config){.base = mcp->config.base,
+	        .settings = mcp->config.settings,
+	        .sandbox = mcp->config.sandbox,
+	        .tasks = mcp->tasks});
 	subscriptions_init(&client->subscriptions);
 	return client;
 }
@@ -92,286 +60,13 @@ mcp_client_disconnect(struct mcp_client *client, const void *owner)
 	subscriptions_disconnect(&client->subscriptions, owner);
 }
 
-static void
-add_capabilities(struct reply *reply, bool modern)
-{
-	yyjson_mut_val *capabilities =
-	    yyjson_mut_obj_add_obj(reply->doc, reply->result, "capabilities");
-
-	yyjson_mut_obj_add_obj(reply->doc, capabilities, "tools");
-	yyjson_mut_obj_add_obj(reply->doc, capabilities, "resources");
-	if (modern)
-		yyjson_mut_obj_add_obj(reply->doc,
-		    yyjson_mut_obj_add_obj(
-		        reply->doc, capabilities, "extensions"),
-		    TASKS_EXTENSION);
-}
-
-static int
-initialize(struct mcp_client *client, const struct request *request,
-    struct reply *reply, bool *later, struct err *err)
-{
-	yyjson_val *version =
-	    yyjson_obj_get(request->message->params, "protocolVersion");
-
-	(void)later;
-	if (!yyjson_is_str(version))
-		return err_set(
-		    err, ERR_PARAMS, "\"protocolVersion\" must be a string");
-	client->agreed = true;
-	if (!revision_parse(yyjson_get_str(version), &client->revision) ||
-	    revision_is_modern(client->revision))
-		client->revision = REVISION_NEWEST_LEGACY;
-	yyjson_mut_obj_add_str(reply->doc, reply->result, "protocolVersion",
-	    revision_name(client->revision));
-	add_capabilities(reply, false);
-	yyjson_mut_obj_add_val(reply->doc, reply->result, "serverInfo",
-	    reply_server_info(reply->doc, client->revision));
-	yyjson_mut_obj_add_str(
-	    reply->doc, reply->result, "instructions", instructions);
-	return 0;
-}
-
-static void
-add_supported_versions(yyjson_mut_doc *doc, yyjson_mut_val *list)
-{
-	for (int i = REVISION_COUNT - 1; i >= 0; i--)
-		yyjson_mut_arr_add_str(
-		    doc, list, revision_name((enum revision)i));
-}
-
-static int
-discover(struct mcp_client *client, const struct request *request,
-    struct reply *reply, bool *later, struct err *err)
-{
-	(void)client;
-	(void)request;
-	(void)later;
-	(void)err;
-	add_supported_versions(reply->doc,
-	    yyjson_mut_obj_add_arr(
-	        reply->doc, reply->result, "supportedVersions"));
-	add_capabilities(reply, true);
-	yyjson_mut_obj_add_str(
-	    reply->doc, reply->result, "instructions", instructions);
-	return 0;
-}
-
-static int
-ping(struct mcp_client *client, const struct request *request,
-    struct reply *reply, bool *later, struct err *err)
-{
-	(void)client;
-	(void)request;
-	(void)reply;
-	(void)later;
-	(void)err;
-	return 0;
-}
-
-/* All our lists fit on one page, so there is no cursor that we gave out. */
-static int
-check_cursor(const struct request *request, struct err *err)
-{
-	if (yyjson_obj_get(request->message->params, "cursor") == NULL)
-		return 0;
-	return err_set(err, ERR_PARAMS, "unknown cursor");
-}
-
-static int
-list_tools(struct mcp_client *client, const struct request *request,
-    struct reply *reply, bool *later, struct err *err)
-{
-	(void)later;
-	if (check_cursor(request, err) != 0)
-		return -1;
-	tools_list(reply->doc,
-	    yyjson_mut_obj_add_arr(reply->doc, reply->result, "tools"),
-	    client->mcp->settings, request->revision);
-	/* Who lists the tools is about to call one. */
-	sandbox_prepare(client->mcp->sandbox);
-	return 0;
-}
-
-static int
-list_resources(struct mcp_client *client, const struct request *request,
-    struct reply *reply, bool *later, struct err *err)
-{
-	(void)client;
-	(void)later;
-	if (check_cursor(request, err) != 0)
-		return -1;
-	resources_list(reply->doc,
-	    yyjson_mut_obj_add_arr(reply->doc, reply->result, "resources"),
-	    request->revision);
-	return 0;
-}
-
-static int
-list_resource_templates(struct mcp_client *client,
-    const struct request *request, struct reply *reply, bool *later,
-    struct err *err)
-{
-	(void)client;
-	(void)later;
-	if (check_cursor(request, err) != 0)
-		return -1;
-	yyjson_mut_obj_add_arr(reply->doc, reply->result, "resourceTemplates");
-	return 0;
-}
-
-static int
-read_resource(struct mcp_client *client, const struct request *request,
-    struct reply *reply, bool *later, struct err *err)
-{
-	yyjson_val *uri = yyjson_obj_get(request->message->params, "uri");
-	int status;
-
-	(void)later;
-	if (!yyjson_is_str(uri))
-		return err_set(err, ERR_PARAMS, "\"uri\" must be a string");
-	status = resource_read(reply->doc,
-	    yyjson_mut_obj_add_arr(reply->doc, reply->result, "contents"),
-	    yyjson_get_str(uri), client->mcp->settings, err);
-	if (status != 0 && revision_is_modern(request->revision))
-		err->code = ERR_PARAMS;
-	return status;
-}
-
-/* The caller's mistake or ours, told to the model as a result. */
-static int
-refuse_call(struct reply *reply, const char *why)
-{
-	reply->result = result_build_error(reply->doc, why);
-	return 0;
-}
-
-static int
-call_tool(struct mcp_client *client, const struct request *request,
-    struct reply *reply, bool *later, struct err *err)
-{
-	const struct rpc_message *message = request->message;
-	yyjson_val *name = yyjson_obj_get(message->params, "name");
-	yyjson_val *arguments = yyjson_obj_get(message->params, "arguments");
-	struct sandbox_request work;
-	const struct tool *tool;
-	struct err problem;
-
-	if (!yyjson_is_str(name))
-		return err_set(err, ERR_PARAMS, "\"name\" must be a string");
-	tool = tool_find(yyjson_get_str(name));
-	if (tool == NULL)
-		return err_set(err, ERR_PARAMS, "unknown tool: %.100s",
-		    yyjson_get_str(name));
-	if (arguments != NULL && !yyjson_is_obj(arguments))
-		return err_set(
-		    err, ERR_PARAMS, "\"arguments\" must be an object");
-	if (calls_include(client->calls, message->id))
-		return err_set(err, ERR_REQUEST,
-		    "a call with the id %.100s is still running", message->id);
-	if (tool_request(
-	        tool, arguments, client->mcp->settings, &work, &problem) != 0)
-		return refuse_call(reply, problem.message);
-	if (sandbox_is_full(client->mcp->sandbox))
-		return refuse_call(reply,
-		    "Too many calls are waiting. Try again when some of them "
-		    "have been answered.");
-	*later = true;
-	calls_start(client->calls, request, tool, &work);
-	return 0;
-}
-
-static int
-listen(struct mcp_client *client, const struct request *request,
-    struct reply *reply, bool *later, struct err *err)
-{
-	(void)reply;
-	*later = true;
-	return subscriptions_add(&client->subscriptions, request, err);
-}
-
-static struct task *
-find_task(
-    struct mcp_client *client, const struct request *request, struct err *err)
-{
-	yyjson_val *id = yyjson_obj_get(request->message->params, "taskId");
-	struct task *task = NULL;
-
-	if (!yyjson_is_str(id))
-		err_set(err, ERR_PARAMS, "\"taskId\" must be a string");
-	else if ((task = task_find(client->mcp->tasks, yyjson_get_str(id))) ==
-	    NULL)
-		err_set(err, ERR_PARAMS,
-		    "unknown task: it never was, or it has expired");
-	return task;
-}
-
-static int
-get_task(struct mcp_client *client, const struct request *request,
-    struct reply *reply, bool *later, struct err *err)
-{
-	struct task *task = find_task(client, request, err);
-
-	(void)later;
-	if (task == NULL)
-		return -1;
-	task_describe(task, reply->doc, reply->result);
-	return 0;
-}
-
-/* Our tasks never ask for anything, so there is nothing to update. */
-static int
-update_task(struct mcp_client *client, const struct request *request,
-    struct reply *reply, bool *later, struct err *err)
-{
-	(void)reply;
-	(void)later;
-	return find_task(client, request, err) != NULL ? 0 : -1;
-}
-
-static int
-cancel_task(struct mcp_client *client, const struct request *request,
-    struct reply *reply, bool *later, struct err *err)
-{
-	struct task *task = find_task(client, request, err);
-
-	(void)reply;
-	(void)later;
-	if (task == NULL)
-		return -1;
-	task_cancel(task);
-	return 0;
-}
-
-enum era { LEGACY = 1, MODERN = 2, BOTH = 3 };
-
-static const struct method {
-	const char *name;
-	method_fn *run;
-	enum era era;
-	bool cacheable;
-	bool needs_tasks;
-} methods[] = {
-    {"initialize", initialize, LEGACY, false, false},
-    {"ping", ping, LEGACY, false, false},
-    {"server/discover", discover, MODERN, true, false},
-    {"tools/list", list_tools, BOTH, true, false},
-    {"tools/call", call_tool, BOTH, false, false},
-    {"resources/list", list_resources, BOTH, true, false},
-    {"resources/templates/list", list_resource_templates, BOTH, true, false},
-    {"resources/read", read_resource, BOTH, true, false},
-    {"subscriptions/listen", listen, MODERN, false, false},
-    {"tasks/get", get_task, MODERN, false, true},
-    {"tasks/update", update_task, MODERN, false, true},
-    {"tasks/cancel", cancel_task, MODERN, false, true},
-};
-
 static const struct method *
-find_method(const char *name)
+find_method(const struct mcp *mcp, const char *name)
 {
-	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
-		if (strcmp(methods[i].name, name) == 0)
-			return &methods[i];
+	for (const struct method *method = mcp->config.methods;
+	     method->name != NULL; method++)
+		if (strcmp(method->name, name) == 0)
+			return method;
 	return NULL;
 }
 
@@ -395,7 +90,7 @@ refuse_version(const struct request *request, const char *requested)
 	struct err err;
 	char *text;
 
-	add_supported_versions(
+	method_add_versions(
 	    doc, yyjson_mut_obj_add_arr(doc, data, "supported"));
 	yyjson_mut_obj_add_str(doc, data, "requested", requested);
 	text = yyjson_mut_val_write(data, 0, NULL);
@@ -445,27 +140,28 @@ run_method(struct mcp_client *client, const struct method *method,
 		    &request->outlet, request->message->id, &err, NULL);
 	else if (!later)
 		reply_send(&reply, &request->outlet, request->message->id,
-		    method->run == initialize ? client->revision
-		                              : request->revision);
+		    strcmp(method->name, "initialize") == 0
+		        ? client->revision
+		        : request->revision);
 	reply_release(&reply);
 }
 
 /* The method, if it is there for this request; otherwise says why not. */
 static const struct method *
-choose_method(const struct request *request, bool modern)
+choose_method(const struct mcp *mcp, const struct request *request, bool modern)
 {
 	static const char tasks_wanted[] =
 	    "{\"requiredCapabilities\":{\"extensions\":{\"" TASKS_EXTENSION
 	    "\":{}}}}";
 	const struct rpc_message *message = request->message;
-	const struct method *method = find_method(message->method);
+	const struct method *method = find_method(mcp, message->method);
 	const char *data = NULL;
 	struct err err;
 
-	if (method == NULL || (modern && (method->era & MODERN) == 0)) {
+	if (method == NULL || (modern && (method->era & ERA_MODERN) == 0)) {
 		err_set(&err, ERR_METHOD, "unknown method: %.100s",
 		    message->method);
-	} else if (!modern && (method->era & LEGACY) == 0) {
+	} else if (!modern && (method->era & ERA_LEGACY) == 0) {
 		err_set(&err, ERR_META,
 		    "%s must carry \"" META_VERSION "\" in its _meta",
 		    message->method);
@@ -492,7 +188,7 @@ handle_request(struct mcp_client *client, const struct rpc_message *message,
 
 	if (named != NULL && !read_meta(&request, named))
 		return;
-	method = choose_method(&request, named != NULL);
+	method = choose_method(client->mcp, &request, named != NULL);
 	if (method != NULL)
 		run_method(client, method, &request);
 }

@@ -23,9 +23,16 @@
 struct event_base;
 struct mcp;
 struct mcp_client;
+struct method;
 
-struct mcp *mcp_new(struct event_base *base, const struct settings *settings,
-    struct sandbox *sandbox);
+struct mcp_config {
+	struct event_base *base;
+	const struct settings *settings;
+	struct sandbox *sandbox;
+	const struct method *methods; /* NULL: the server's own */
+};
+
+struct mcp *mcp_new(const struct mcp_config *config);
 void mcp_free(struct mcp *mcp);
 
 struct mcp_client *mcp_client_new(struct mcp *mcp);

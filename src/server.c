@@ -79,7 +79,9 @@ server_serve(const struct settings *settings)
 
 	server.sandbox = sandbox_new(server.base, settings);
 	server.shutdown = shutdown_new(server.base, server.sandbox);
-	server.mcp = mcp_new(server.base, settings, server.sandbox);
+	server.mcp = mcp_new(&(struct mcp_config){.base = server.base,
+	    .settings = settings,
+	    .sandbox = server.sandbox});
 	status = settings->transport == TRANSPORT_HTTP ? serve_http(&server)
 	                                               : serve_stdio(&server);
 	mcp_free(server.mcp);

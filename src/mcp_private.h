@@ -1,0 +1,27 @@
+#ifndef MCP_PRIVATE_H
+#define MCP_PRIVATE_H
+
+/* What mcp.c shares with mcp_methods.c. */
+
+#include "calls.h"
+#include "mcp.h"
+#include "method.h"
+#include "subscriptions.h"
+#include "tasks.h"
+
+#define TASKS_EXTENSION "io.modelcontextprotocol/tasks"
+
+struct mcp {
+	struct mcp_config config;
+	struct tasks *tasks;
+};
+
+struct mcp_client {
+	struct mcp *mcp;
+	enum revision revision; /* that initialize agreed on */
+	bool agreed;
+	struct calls *calls;
+	struct subscriptions subscriptions;
+};
+
+#endif
