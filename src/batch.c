@@ -14,27 +14,19 @@ struct batch {
 	size_t length;
 };
 
-/* What will be answered: everything but notifications and responses. */
-static bool
-wants_answer(yyjson_val *message)
-{
-	return !yyjson_is_obj(message) ||
-	    (yyjson_obj_get(message, "id") != NULL &&
-	        yyjson_obj_get(message, "result") == NULL &&
-	        yyjson_obj_get(message, "error") == NULL);
-}
-
 struct batch *
-batch_new(const struct outlet *outlet, yyjson_val *messages)
+batch_new(const struct outlet *outlet)
 {
 	struct batch *batch = xcalloc(1, sizeof(*batch));
-	yyjson_arr_iter iter = yyjson_arr_iter_with(messages);
-	yyjson_val *message;
 
 	batch->outlet = *outlet;
-	while ((message = yyjson_arr_iter_next(&iter)) != NULL)
-		batch->expected += wants_answer(message);
 	return batch;
+}
+
+void
+batch_expect(struct batch *batch)
+{
+	batch->expected++;
 }
 
 static void

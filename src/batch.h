@@ -1,8 +1,6 @@
 #ifndef BATCH_H
 #define BATCH_H
 
-#include <yyjson.h>
-
 #include "outlet.h"
 
 /*
@@ -12,8 +10,9 @@
 
 struct batch;
 
-/* messages is the array that came in. */
-struct batch *batch_new(const struct outlet *outlet, yyjson_val *messages);
+struct batch *batch_new(const struct outlet *outlet);
+/* One more of its messages will be answered. */
+void batch_expect(struct batch *batch);
 /* Where the responses of its requests are to go. */
 void batch_outlet(struct batch *batch, struct outlet *outlet);
 /* All its messages have been handled; it sends the array, now or later, and

@@ -148,10 +148,11 @@ static void
 on_writable(evutil_socket_t fd, short what, void *arg)
 {
 	struct child *child = arg;
-	int sent;
+	int sent = 0;
 
 	(void)what;
-	sent = evbuffer_write(child->input, fd);
+	if (evbuffer_get_length(child->input) > 0)
+		sent = evbuffer_write(child->input, fd);
 	if (sent < 0 && (errno == EAGAIN || errno == EINTR))
 		sent = 0;
 	if (sent < 0) {
@@ -182,10 +183,10 @@ on_sigchld(evutil_socket_t fd, short what, void *arg)
 	TAILQ_FOREACH_SAFE (child, &children->list, entry, next) {
 		if (!child->reaped)
 			continue;
-		if (streams_open(child))
-			event_add(child->linger, &linger);
-		else
+		if (!streams_open(child))
 			finish_if_over(child);
+		else if (!evtimer_pending(child->linger, NULL))
+			evtimer_add(child->linger, &linger);
 	}
 }
 

@@ -219,15 +219,18 @@ mcp_client_handle(struct mcp_client *client, const struct rpc_message *message,
 }
 
 static void
-receive_value(
-    struct mcp_client *client, yyjson_val *root, const struct outlet *outlet)
+receive_value(struct mcp_client *client, yyjson_val *root,
+    const struct outlet *outlet, struct batch *batch)
 {
 	struct rpc_message message;
 	struct err err;
+	int status = rpc_check(&message, root, &err);
 
-	if (rpc_check(&message, root, &err) == 0)
+	if (batch != NULL && message.kind == RPC_REQUEST)
+		batch_expect(batch);
+	if (status == 0)
 		mcp_client_handle(client, &message, outlet);
-	else if (message.kind != RPC_NOTIFICATION)
+	else if (message.kind == RPC_REQUEST)
 		/* A notification is never answered, not even a bad one. */
 		reply_send_error(outlet, message.id, &err, NULL);
 	rpc_message_release(&message);
@@ -238,14 +241,14 @@ static void
 receive_batch(
     struct mcp_client *client, yyjson_val *root, const struct outlet *outlet)
 {
-	struct batch *batch = batch_new(outlet, root);
+	struct batch *batch = batch_new(outlet);
 	struct outlet part;
 	yyjson_arr_iter iter = yyjson_arr_iter_with(root);
 	yyjson_val *item;
 
 	batch_outlet(batch, &part);
 	while ((item = yyjson_arr_iter_next(&iter)) != NULL)
-		receive_value(client, item, &part);
+		receive_value(client, item, &part, batch);
 	batch_close(batch);
 }
 
@@ -263,6 +266,6 @@ mcp_client_receive(struct mcp_client *client, const char *data, size_t length,
 	    client->agreed && client->revision == REVISION_2025_03_26)
 		receive_batch(client, root, outlet);
 	else
-		receive_value(client, root, outlet);
+		receive_value(client, root, outlet, NULL);
 	yyjson_doc_free(doc);
 }

@@ -163,6 +163,8 @@ read_resource(struct mcp_client *client, const struct request *request,
 	(void)later;
 	if (!yyjson_is_str(uri))
 		return err_set(err, ERR_PARAMS, "\"uri\" must be a string");
+	if (rpc_text(uri) == NULL)
+		return err_set(err, ERR_RESOURCE, "a uri has no NUL");
 	status = resource_read(reply->doc,
 	    yyjson_mut_obj_add_arr(reply->doc, reply->result, "contents"),
 	    yyjson_get_str(uri), client->mcp->config.settings, err);
@@ -192,7 +194,7 @@ call_tool(struct mcp_client *client, const struct request *request,
 
 	if (!yyjson_is_str(name))
 		return err_set(err, ERR_PARAMS, "\"name\" must be a string");
-	tool = tool_find(yyjson_get_str(name));
+	tool = rpc_text(name) != NULL ? tool_find(rpc_text(name)) : NULL;
 	if (tool == NULL)
 		return err_set(err, ERR_PARAMS, "unknown tool: %.100s",
 		    yyjson_get_str(name));

@@ -106,6 +106,8 @@ parse_bytes(
 		unit = strchr(units, tolower((unsigned char)value[digits]));
 		if (unit == NULL || value[digits + 1] != '\0')
 			return -1;
+		if (*bytes > maximum >> (10 * (unit - units)))
+			return -1;
 		*bytes <<= 10 * (unit - units);
 	}
 	return *bytes < minimum || *bytes > maximum ? -1 : 0;
@@ -476,6 +478,7 @@ static int
 resolve_pass_env(struct settings *settings, struct err *err)
 {
 	struct strlist names = {0};
+	struct err why;
 	int status = 0;
 
 	if (settings->pass_env_list == NULL)
@@ -484,7 +487,9 @@ resolve_pass_env(struct settings *settings, struct err *err)
 	for (size_t i = 0; i < names.count && status == 0; i++) {
 		const char *name = names.items[i];
 
-		status = engine_argv_check_env_name(name, err);
+		if (engine_argv_check_env_name(name, &why) != 0)
+			status = err_set(err, ERR_ARGUMENT,
+			    "--pass-through-env: %s", why.message);
 		if (status != 0 || strlist_contains(&settings->pass_env, name))
 			continue;
 		if (getenv(name) == NULL)
@@ -515,8 +520,8 @@ check_together(struct settings *settings, struct err *err)
 	return resolve_pass_env(settings, err);
 }
 
-int
-options_parse(struct settings *settings, int argc, char **argv, struct err *err)
+static int
+parse_all(struct settings *settings, int argc, char **argv, struct err *err)
 {
 	struct err environment_err = {0};
 
@@ -535,6 +540,18 @@ options_parse(struct settings *settings, int argc, char **argv, struct err *err)
 		return -1;
 	}
 	return check_together(settings, err);
+}
+
+int
+options_parse(struct settings *settings, int argc, char **argv, struct err *err)
+{
+	int status = parse_all(settings, argc, argv, err);
+
+	/* One line, whatever the value that it quotes. */
+	for (char *byte = err->message; status != 0 && *byte != '\0'; byte++)
+		if (iscntrl((unsigned char)*byte))
+			*byte = '?';
+	return status;
 }
 
 void

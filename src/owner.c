@@ -1,6 +1,8 @@
 #include "owner.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -97,6 +99,7 @@ bool
 owner_is_dead(const char *owner)
 {
 	struct owner other, self;
+	unsigned long long start;
 
 	if (sscanf(owner, "%16[0-9a-f]:%16[0-9a-f]:%llu:%d:%llu", other.machine,
 	        other.boot, &other.pid_namespace, &other.pid,
@@ -109,5 +112,9 @@ owner_is_dead(const char *owner)
 		return true;
 	if (other.pid_namespace != self.pid_namespace)
 		return false;
-	return start_of(other.pid) != other.start;
+	start = start_of(other.pid);
+	/* Where /proc hides the processes of others, it may be there. */
+	if (start == 0)
+		return kill(other.pid, 0) != 0 && errno == ESRCH;
+	return start != other.start;
 }

@@ -30,9 +30,11 @@ strip(const char **text, size_t *length)
 {
 	static const char blanks[] = " \t\r\n\v\f";
 
-	while (*length > 0 && strchr(blanks, (*text)[*length - 1]) != NULL)
+	while (*length > 0 &&
+	    memchr(blanks, (*text)[*length - 1], sizeof(blanks) - 1) != NULL)
 		(*length)--;
-	while (*length > 0 && strchr(blanks, **text) != NULL) {
+	while (
+	    *length > 0 && memchr(blanks, **text, sizeof(blanks) - 1) != NULL) {
 		(*text)++;
 		(*length)--;
 	}

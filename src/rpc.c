@@ -60,6 +60,15 @@ rpc_id_text(yyjson_val *value)
 	return yyjson_val_write(value, 0, NULL);
 }
 
+const char *
+rpc_text(yyjson_val *value)
+{
+	const char *text = yyjson_get_str(value);
+
+	return text != NULL && strlen(text) == yyjson_get_len(value) ? text
+	                                                             : NULL;
+}
+
 static int
 read_id(struct rpc_message *message, yyjson_val *root, struct err *err)
 {
@@ -87,20 +96,23 @@ rpc_check(struct rpc_message *message, yyjson_val *root, struct err *err)
 		return err_set(err, ERR_REQUEST,
 		    "a message must be a JSON object%s",
 		    yyjson_is_arr(root) ? "; batches are not supported" : "");
-	if (read_id(message, root, err) != 0)
-		return -1;
-	if (!yyjson_equals_str(yyjson_obj_get(root, "jsonrpc"), "2.0"))
-		return err_set(err, ERR_REQUEST, "\"jsonrpc\" must be \"2.0\"");
 	method = yyjson_obj_get(root, "method");
 	if (method == NULL &&
 	    (yyjson_obj_get(root, "result") != NULL ||
 	        yyjson_obj_get(root, "error") != NULL)) {
 		message->kind = RPC_RESPONSE;
+		message->id = rpc_id_text(yyjson_obj_get(root, "id"));
 		return 0;
 	}
+	if (read_id(message, root, err) != 0)
+		return -1;
+	if (!yyjson_equals_str(yyjson_obj_get(root, "jsonrpc"), "2.0"))
+		return err_set(err, ERR_REQUEST, "\"jsonrpc\" must be \"2.0\"");
+	if (yyjson_is_str(method) && rpc_text(method) == NULL)
+		return err_set(err, ERR_METHOD, "a method has no NUL");
 	if (!yyjson_is_str(method))
 		return err_set(err, ERR_REQUEST, "\"method\" must be a string");
-	message->method = yyjson_get_str(method);
+	message->method = rpc_text(method);
 	message->params = yyjson_obj_get(root, "params");
 	if (message->params != NULL && !yyjson_is_obj(message->params))
 		return err_set(err, ERR_PARAMS, "\"params\" must be an object");

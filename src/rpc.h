@@ -33,6 +33,9 @@ int rpc_parse(struct rpc_message *message, const char *data, size_t length,
     struct err *err);
 void rpc_message_release(struct rpc_message *message);
 
+/* The text of a string; NULL when it is none, or has a NUL in it and would be
+ * taken for a shorter one. */
+const char *rpc_text(yyjson_val *value);
 /* An id, or a progress token, as JSON text; NULL when it is neither string
  * nor integer. */
 char *rpc_id_text(yyjson_val *value);

@@ -32,6 +32,17 @@ forget(struct subscriptions *subscriptions, struct subscription *subscription)
 	free(subscription);
 }
 
+/* There will be no response. */
+static void
+drop(struct subscriptions *subscriptions, struct subscription *subscription)
+{
+	struct outlet outlet = subscription->outlet;
+
+	forget(subscriptions, subscription);
+	if (outlet.drop != NULL)
+		outlet.drop(outlet.arg);
+}
+
 static void
 add_id(yyjson_mut_doc *doc, yyjson_mut_val *object,
     const struct subscription *subscription)
@@ -118,7 +129,7 @@ subscriptions_cancel(struct subscriptions *subscriptions, const char *id)
 
 	TAILQ_FOREACH_SAFE (subscription, &subscriptions->list, entry, next)
 		if (strcmp(subscription->id, id) == 0)
-			forget(subscriptions, subscription);
+			drop(subscriptions, subscription);
 }
 
 void
@@ -128,5 +139,5 @@ subscriptions_disconnect(struct subscriptions *subscriptions, const void *owner)
 
 	TAILQ_FOREACH_SAFE (subscription, &subscriptions->list, entry, next)
 		if (subscription->outlet.owner == owner)
-			forget(subscriptions, subscription);
+			drop(subscriptions, subscription);
 }

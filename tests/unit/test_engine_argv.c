@@ -1,0 +1,514 @@
+#include "engine_argv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "helpers.h"
+#include "scripts.h"
+#include "suites.h"
+
+#define NONCE "0123456789abcdef0123456789abcdef"
+
+/*
+ * The security boundary, word by word.  A change here is a change of what
+ * programs may do: the manual's SANDBOX section must say the same.
+ */
+#define HARDENING \
+	"--cap-drop=ALL\n" \
+	"--security-opt=no-new-privileges\n" \
+	"--user=65534:65534\n" \
+	"--tmpfs=/tmp:rw,nosuid,nodev,noexec,size=64m,mode=1777\n" \
+	"--shm-size=64m\n" \
+	"--ipc=private\n" \
+	"--cgroupns=private\n" \
+	"--hostname=sandbox\n" \
+	"--log-driver=none\n" \
+	"--stop-signal=SIGKILL\n" \
+	"--stop-timeout=1\n" \
+	"--no-healthcheck\n" \
+	"--restart=no\n" \
+	"--oom-score-adj=500\n" \
+	"--workdir=/sandbox\n" \
+	"--env=HOME=/home/sandbox\n"
+#define LIMITS(nofile, nproc) \
+	"--memory=1g\n" \
+	"--memory-swap=1g\n" \
+	"--cpus=1\n" \
+	"--pids-limit=256\n" \
+	"--ulimit=nofile=" nofile ":" nofile "\n" \
+	"--ulimit=nproc=" nproc ":" nproc "\n" \
+	"--ulimit=core=0:0\n" \
+	"--ulimit=fsize=268435456:268435456\n"
+#define READ_ONLY \
+	"--read-only\n" \
+	"--tmpfs=/sandbox:rw,nosuid,nodev,exec,size=256m,mode=1777\n" \
+	"--tmpfs=/home/sandbox:rw,nosuid,nodev,exec,size=256m,mode=1777\n" \
+	"--tmpfs=/run:rw,nosuid,nodev,noexec,size=1m,mode=755\n" \
+	"--tmpfs=/run/" \
+	"sandbox-runner:rw,nosuid,nodev,noexec,size=1m,mode=1777\n" \
+	"--tmpfs=/var/tmp:rw,nosuid,nodev,noexec,size=1m,mode=1777\n"
+#define IDENTITY \
+	"--interactive\n" \
+	"--name=box-1\n" \
+	"--label=code-sandbox-mcp.owner=m:b:1:2:3\n" \
+	"--pull=never\n"
+#define RUNNER "-c\n(the runner)\nrunner\n" NONCE "\n"
+#define PYTHON \
+	"code.py\nnumpy,json\n(the hook)\n" \
+	"/run/sandbox-runner/sitecustomize.py\n" \
+	"PYTHONPATH\n/run/sandbox-runner\n:\npython3\n-u\ncode.py\n"
+#define JAVASCRIPT(hook) \
+	"code.js\n\n" hook "\n/run/sandbox-runner/hook.cjs\n" \
+	"NODE_OPTIONS\n--require=/run/sandbox-runner/hook.cjs\n \n" \
+	"node\ncode.js\n"
+
+static const struct engine_traits podman = {.kind = ENGINE_PODMAN,
+    .path = "/usr/bin/podman",
+    .hard_nofile = RLIM_INFINITY,
+    .hard_nproc = RLIM_INFINITY};
+static const struct engine_traits podman_runc = {.kind = ENGINE_PODMAN,
+    .path = "/usr/bin/podman",
+    .runtime = "runc",
+    .hard_nofile = 1 << 20,
+    .hard_nproc = 1 << 20};
+static const struct engine_traits docker = {.kind = ENGINE_DOCKER,
+    .path = "/usr/bin/docker",
+    .hard_nofile = 1024,
+    .hard_nproc = 4096};
+static const struct engine_traits docker_runsc = {.kind = ENGINE_DOCKER,
+    .path = "/usr/bin/docker",
+    .runtime = "runsc",
+    .hard_nofile = 1024,
+    .hard_nproc = 4096};
+static const struct engine_traits podman_low = {.kind = ENGINE_PODMAN,
+    .path = "/usr/bin/podman",
+    .hard_nofile = 512,
+    .hard_nproc = 100};
+static const struct engine_traits docker_low = {.kind = ENGINE_DOCKER,
+    .path = "/usr/bin/docker",
+    .hard_nofile = 1023,
+    .hard_nproc = 4095};
+
+static struct strlist no_env;
+
+static struct container_spec
+plain_spec(void)
+{
+	return (struct container_spec){.name = "box-1",
+	    .owner = "m:b:1:2:3",
+	    .image = "example.org/py:1",
+	    .nonce = NONCE,
+	    .language = &languages[LANGUAGE_PYTHON],
+	    .mode = CONTAINER_WARM,
+	    .preload = "numpy,json",
+	    .pass_env = &no_env,
+	    .limits = {.memory = "1g", .cpus = "1", .pids = 256}};
+}
+
+/* The words, each on a line, with stand-ins for scripts of many lines. */
+static char *
+words_of(struct strlist *argv)
+{
+	static const struct {
+		const char *script, *name;
+	} scripts[] = {
+	    {script_runner_sh, "(the runner)"},
+	    {script_hook_py, "(the hook)"},
+	    {script_hook_cjs, "(the hook)"},
+	};
+	char *text;
+
+	for (size_t i = 0; i < argv->count; i++)
+		for (size_t j = 0; j < COUNT(scripts); j++)
+			if (strcmp(argv->items[i], scripts[j].script) == 0) {
+				free(argv->items[i]);
+				argv->items[i] = xstrdup(scripts[j].name);
+			}
+	text = strlist_text(argv);
+	strlist_release(argv);
+	return text;
+}
+
+static void
+assert_words(struct strlist *argv, const char *expected)
+{
+	char *words = words_of(argv);
+
+	ck_assert_str_eq(words, expected);
+	free(words);
+}
+
+typedef void container_fn(struct strlist *argv,
+    const struct engine_traits *traits, const struct container_spec *spec);
+
+static const struct {
+	const char *name;
+	container_fn *function;
+	const struct engine_traits *traits;
+	const char *expected;
+} containers[] = {
+    {"podman run", engine_argv_run, &podman,
+        "/usr/bin/podman\nrun\n--rm\n" IDENTITY
+        "--http-proxy=false\n" HARDENING LIMITS("1024", "4096") READ_ONLY
+        "--entrypoint=sh\n--\nexample.org/py:1\n" RUNNER PYTHON},
+    {"podman run with a runtime", engine_argv_run, &podman_runc,
+        "/usr/bin/podman\n--runtime=runc\nrun\n--rm\n" IDENTITY
+        "--http-proxy=false\n" HARDENING LIMITS("1024", "4096") READ_ONLY
+        "--entrypoint=sh\n--\nexample.org/py:1\n" RUNNER PYTHON},
+    {"podman run with low hard limits", engine_argv_run, &podman_low,
+        "/usr/bin/podman\nrun\n--rm\n" IDENTITY
+        "--http-proxy=false\n" HARDENING LIMITS("512", "100") READ_ONLY
+        "--entrypoint=sh\n--\nexample.org/py:1\n" RUNNER PYTHON},
+    {"docker run", engine_argv_run, &docker,
+        "/usr/bin/docker\nrun\n--rm\n" IDENTITY HARDENING LIMITS("1024", "4096")
+            READ_ONLY "--entrypoint=sh\n--\nexample.org/py:1\n" RUNNER PYTHON},
+    {"docker run with a runtime", engine_argv_run, &docker_runsc,
+        "/usr/bin/docker\nrun\n--rm\n" IDENTITY
+        "--runtime=runsc\n" HARDENING LIMITS("1024", "4096") READ_ONLY
+        "--entrypoint=sh\n--\nexample.org/py:1\n" RUNNER PYTHON},
+    {"docker run with low hard limits", engine_argv_run, &docker_low,
+        "/usr/bin/docker\nrun\n--rm\n" IDENTITY HARDENING LIMITS("1023", "4095")
+            READ_ONLY "--entrypoint=sh\n--\nexample.org/py:1\n" RUNNER PYTHON},
+    {"podman create", engine_argv_create, &podman,
+        "/usr/bin/podman\ncreate\n--rm\n" IDENTITY
+        "--http-proxy=false\n" HARDENING LIMITS(
+            "1024", "4096") "--read-only\n--entrypoint=python3\n--\nexample."
+                            "org/py:1\n-u\n"
+                            "code.py\n"},
+    {"podman create with a runtime", engine_argv_create, &podman_runc,
+        "/usr/bin/podman\n--runtime=runc\ncreate\n--rm\n" IDENTITY
+        "--http-proxy=false\n" HARDENING LIMITS(
+            "1024", "4096") "--read-only\n--entrypoint=python3\n--\nexample."
+                            "org/py:1\n-u\n"
+                            "code.py\n"},
+    {"docker create", engine_argv_create, &docker,
+        "/usr/bin/docker\ncreate\n--rm\n" IDENTITY HARDENING LIMITS(
+            "1024", "4096") "--entrypoint=python3\n--\nexample.org/"
+                            "py:1\n-u\ncode.py\n"},
+    {"docker create with a runtime", engine_argv_create, &docker_runsc,
+        "/usr/bin/docker\ncreate\n--rm\n" IDENTITY
+        "--runtime=runsc\n" HARDENING LIMITS(
+            "1024", "4096") "--entrypoint=python3\n--\nexample.org/"
+                            "py:1\n-u\ncode.py\n"},
+};
+
+START_TEST(container_words)
+{
+	struct container_spec spec = plain_spec();
+	struct strlist argv = {0};
+	char *words;
+
+	containers[_i].function(&argv, containers[_i].traits, &spec);
+	words = words_of(&argv);
+	ck_assert_msg(strcmp(words, containers[_i].expected) == 0,
+	    "%s:\n%s\nand not\n%s", containers[_i].name, words,
+	    containers[_i].expected);
+	free(words);
+}
+END_TEST
+
+START_TEST(javascript_run)
+{
+	struct container_spec spec = plain_spec();
+	struct strlist argv = {0};
+
+	spec.language = &languages[LANGUAGE_JAVASCRIPT];
+	spec.image = "js";
+	spec.preload = "";
+	engine_argv_run(&argv, &podman, &spec);
+	assert_words(&argv,
+	    "/usr/bin/podman\nrun\n--rm\n" IDENTITY
+	    "--http-proxy=false\n" HARDENING LIMITS("1024", "4096") READ_ONLY
+	    "--entrypoint=sh\n--\njs\n" RUNNER JAVASCRIPT("(the hook)"));
+}
+END_TEST
+
+/* An empty word in the place of the hook: the others keep their places. */
+START_TEST(plain_run_has_no_hook)
+{
+	struct container_spec spec = plain_spec();
+	struct strlist argv = {0};
+
+	spec.language = &languages[LANGUAGE_JAVASCRIPT];
+	spec.image = "js";
+	spec.preload = "";
+	spec.mode = CONTAINER_PLAIN;
+	engine_argv_run(&argv, &docker, &spec);
+	assert_words(&argv,
+	    "/usr/bin/docker\nrun\n--rm\n" IDENTITY HARDENING LIMITS(
+	        "1024", "4096") READ_ONLY
+	    "--entrypoint=sh\n--\njs\n" RUNNER JAVASCRIPT(""));
+}
+END_TEST
+
+START_TEST(javascript_create)
+{
+	struct container_spec spec = plain_spec();
+	struct strlist argv = {0};
+
+	spec.language = &languages[LANGUAGE_JAVASCRIPT];
+	spec.image = "js";
+	engine_argv_create(&argv, &docker, &spec);
+	assert_words(&argv,
+	    "/usr/bin/docker\ncreate\n--rm\n" IDENTITY HARDENING LIMITS(
+	        "1024", "4096") "--entrypoint=node\n--\njs\ncode.js\n");
+}
+END_TEST
+
+START_TEST(limits_network_and_names)
+{
+	struct container_spec spec = plain_spec();
+	struct strlist argv = {0}, names = {0};
+
+	strlist_add_split(&names, "API_KEY,TOKEN", ',');
+	spec.pass_env = &names;
+	spec.limits = (struct container_limits){
+	    .memory = "64m", .cpus = "0.5", .pids = 8, .network = "none"};
+	engine_argv_run(&argv, &docker, &spec);
+	assert_words(&argv,
+	    "/usr/bin/docker\nrun\n--rm\n" IDENTITY HARDENING
+	    "--memory=64m\n--memory-swap=64m\n--cpus=0.5\n--pids-limit=8\n"
+	    "--ulimit=nofile=1024:1024\n--ulimit=nproc=4096:4096\n"
+	    "--ulimit=core=0:0\n--ulimit=fsize=268435456:268435456\n"
+	    "--network=none\n--env=API_KEY\n--env=TOKEN\n" READ_ONLY
+	    "--entrypoint=sh\n--\nexample.org/py:1\n" RUNNER PYTHON);
+	strlist_release(&names);
+}
+END_TEST
+
+/* Values stay in the environment of the CLI: a command line can be read by
+ * everybody on the machine. */
+START_TEST(values_of_variables_are_not_words)
+{
+	struct container_spec spec = plain_spec();
+	struct strlist argv = {0}, names = {0};
+
+	strlist_add(&names, "API_KEY");
+	spec.pass_env = &names;
+	engine_argv_run(&argv, &podman, &spec);
+	ck_assert(strlist_contains(&argv, "--env=API_KEY"));
+	for (size_t i = 0; i < argv.count; i++)
+		ck_assert_ptr_null(strstr(argv.items[i], "API_KEY="));
+	strlist_release(&argv);
+	strlist_release(&names);
+}
+END_TEST
+
+START_TEST(scripts_are_one_word_each)
+{
+	struct container_spec spec = plain_spec();
+	struct strlist argv = {0};
+	size_t found = 0, hooks = 0;
+
+	engine_argv_run(&argv, &podman, &spec);
+	for (size_t i = 0; i < argv.count; i++) {
+		hooks += strcmp(argv.items[i], script_hook_py) == 0;
+		if (strcmp(argv.items[i], script_runner_sh) != 0)
+			continue;
+		found++;
+		ck_assert_str_eq(argv.items[i - 1], "-c");
+		ck_assert_str_eq(argv.items[i + 1], "runner");
+		ck_assert_str_eq(argv.items[i + 2], NONCE);
+	}
+	ck_assert_uint_eq(found, 1);
+	ck_assert_uint_eq(hooks, 1);
+	strlist_release(&argv);
+}
+END_TEST
+
+/* All options stand before "--", the image right behind it. */
+START_TEST(nothing_but_the_image_follows_the_dashes)
+{
+	struct container_spec spec = plain_spec();
+	struct strlist argv = {0};
+	size_t dashes = 0;
+
+	spec.image = "odd:image";
+	containers[_i].function(&argv, containers[_i].traits, &spec);
+	while (dashes < argv.count && strcmp(argv.items[dashes], "--") != 0)
+		dashes++;
+	ck_assert_uint_lt(dashes + 1, argv.count);
+	ck_assert_str_eq(argv.items[dashes + 1], "odd:image");
+	for (size_t i = 0; i < dashes; i++)
+		ck_assert_msg(argv.items[i][0] == '-' || i < 4,
+		    "\"%s\" stands among the options", argv.items[i]);
+	strlist_release(&argv);
+}
+END_TEST
+
+typedef void name_fn(
+    struct strlist *argv, const struct engine_traits *traits, const char *name);
+
+static const struct {
+	const char *name;
+	name_fn *function;
+	const char *expected; /* behind the engine's own words */
+} commands[] = {
+    {"copy_in", engine_argv_copy_in, "cp\n-\nNAME:/\n"},
+    {"start", engine_argv_start, "start\n--attach\n--interactive\nNAME\n"},
+    {"remove", engine_argv_remove, "rm\n--force\n--volumes\nNAME\n"},
+    {"pull", engine_argv_pull, "pull\n--\nNAME\n"},
+    {"image_inspect", engine_argv_image_inspect,
+        "image\ninspect\n--format\n{{.Id}}\n--\nNAME\n"},
+};
+
+static const struct {
+	const struct engine_traits *traits;
+	const char *words;
+} engines[] = {
+    {&podman, "/usr/bin/podman\n"},
+    {&podman_runc, "/usr/bin/podman\n--runtime=runc\n"},
+    {&docker, "/usr/bin/docker\n"},
+    /* docker takes a runtime with run and create only. */
+    {&docker_runsc, "/usr/bin/docker\n"},
+};
+
+START_TEST(command_words)
+{
+	for (size_t i = 0; i < COUNT(engines); i++) {
+		struct strlist argv = {0};
+		char *expected =
+		    xasprintf("%s%s", engines[i].words, commands[_i].expected);
+		char *words;
+
+		commands[_i].function(&argv, engines[i].traits, "NAME");
+		words = words_of(&argv);
+		ck_assert_msg(strcmp(words, expected) == 0,
+		    "%s:\n%s\nand not\n%s", commands[_i].name, words, expected);
+		free(words);
+		free(expected);
+	}
+}
+END_TEST
+
+START_TEST(info_words)
+{
+	static const char *const formats[] = {
+	    [ENGINE_PODMAN] =
+	        "{{.Host.OCIRuntime.Name}} {{.Host.CgroupsVersion}}",
+	    [ENGINE_DOCKER] = "{{.DefaultRuntime}} {{.CgroupVersion}}",
+	};
+	struct strlist argv = {0};
+	char *expected = xasprintf("%sinfo\n--format\n%s\n", engines[_i].words,
+	    formats[engines[_i].traits->kind]);
+
+	engine_argv_info(&argv, engines[_i].traits);
+	assert_words(&argv, expected);
+	free(expected);
+}
+END_TEST
+
+START_TEST(list_owned_words)
+{
+	struct strlist argv = {0};
+	char *expected = xasprintf("%sps\n--all\n--quiet\n--no-trunc\n"
+	                           "--filter\nlabel=code-sandbox-mcp.owner\n",
+	    engines[_i].words);
+
+	engine_argv_list_owned(&argv, engines[_i].traits);
+	assert_words(&argv, expected);
+	free(expected);
+}
+END_TEST
+
+START_TEST(inspect_owners_words)
+{
+	struct strlist argv = {0}, ids = {0};
+	char *expected = xasprintf("%scontainer\ninspect\n--format\n"
+	                           "{{index .Config.Labels "
+	                           "\"code-sandbox-mcp.owner\"}} {{.Id}}\n"
+	                           "aaa\nbbb\n",
+	    engines[_i].words);
+
+	strlist_add_split(&ids, "aaa,bbb", ',');
+	engine_argv_inspect_owners(&argv, engines[_i].traits, &ids);
+	assert_words(&argv, expected);
+	strlist_release(&ids);
+	free(expected);
+}
+END_TEST
+
+static const char *const good_images[] = {"a", "python", "python:3.13-slim",
+    "docker.io/library/python:latest", "localhost:5000/x/y@sha256:0123abcd",
+    "philschmi/code-sandbox-python:latest", "oci-archive:/tmp/x.tar", "A_b.c"};
+
+START_TEST(image_taken)
+{
+	struct err err = {0};
+
+	ck_assert_msg(engine_argv_check_image(good_images[_i], &err) == 0,
+	    "%s: %s", good_images[_i], err.message);
+	ck_assert_int_eq(err.code, ERR_NONE);
+}
+END_TEST
+
+static const char *const bad_images[] = {"", "-", "--", "-v/:/host",
+    "--privileged", " python", "python ", "a b", "a\tb", "a\nb", "\n", "a\rb",
+    "a\033[0m", "a\177", "a\x01", "b\xC3\xA9"};
+
+START_TEST(image_refused)
+{
+	struct err err = {0};
+
+	ck_assert_msg(engine_argv_check_image(bad_images[_i], &err) == -1,
+	    "\"%s\" was taken", bad_images[_i]);
+	ck_assert_int_eq(err.code, ERR_ARGUMENT);
+	ck_assert_ptr_nonnull(strstr(err.message, "is not an image name"));
+}
+END_TEST
+
+static const char *const good_names[] = {
+    "A", "_", "_A1", "API_KEY", "a", "x9", "http_proxy", "lower_Case"};
+
+START_TEST(env_name_taken)
+{
+	struct err err = {0};
+
+	ck_assert_msg(engine_argv_check_env_name(good_names[_i], &err) == 0,
+	    "%s: %s", good_names[_i], err.message);
+	ck_assert_int_eq(err.code, ERR_NONE);
+}
+END_TEST
+
+/* podman reads a star as "all that begin so". */
+static const char *const bad_names[] = {"", "1A", "9", "-A", "--env", "A=b",
+    "A-B", "A B", " A", "A ", "A\n", "A\nB", "A*", "*", "A.B", "A,B",
+    "\xC3\xA9", "A/B", "$A"};
+
+START_TEST(env_name_refused)
+{
+	struct err err = {0};
+
+	ck_assert_msg(engine_argv_check_env_name(bad_names[_i], &err) == -1,
+	    "\"%s\" was taken", bad_names[_i]);
+	ck_assert_int_eq(err.code, ERR_ARGUMENT);
+}
+END_TEST
+
+Suite *
+engine_argv_suite(void)
+{
+	Suite *suite = suite_create("engine_argv");
+	TCase *tcase = tcase_create("engine_argv");
+
+	tcase_add_loop_test(tcase, container_words, 0, COUNT(containers));
+	tcase_add_test(tcase, javascript_run);
+	tcase_add_test(tcase, plain_run_has_no_hook);
+	tcase_add_test(tcase, javascript_create);
+	tcase_add_test(tcase, limits_network_and_names);
+	tcase_add_test(tcase, values_of_variables_are_not_words);
+	tcase_add_test(tcase, scripts_are_one_word_each);
+	tcase_add_loop_test(tcase, nothing_but_the_image_follows_the_dashes, 0,
+	    COUNT(containers));
+	tcase_add_loop_test(tcase, command_words, 0, COUNT(commands));
+	tcase_add_loop_test(tcase, info_words, 0, COUNT(engines));
+	tcase_add_loop_test(tcase, list_owned_words, 0, COUNT(engines));
+	tcase_add_loop_test(tcase, inspect_owners_words, 0, COUNT(engines));
+	tcase_add_loop_test(tcase, image_taken, 0, COUNT(good_images));
+	tcase_add_loop_test(tcase, image_refused, 0, COUNT(bad_images));
+	tcase_add_loop_test(tcase, env_name_taken, 0, COUNT(good_names));
+	tcase_add_loop_test(tcase, env_name_refused, 0, COUNT(bad_names));
+	suite_add_tcase(suite, tcase);
+	return suite;
+}

@@ -1,0 +1,46 @@
+#include "token.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "helpers.h"
+#include "suites.h"
+
+START_TEST(hexadecimal_and_new_each_time)
+{
+	char first[TOKEN_LENGTH + 1], second[TOKEN_LENGTH + 1];
+
+	token_make(first);
+	token_make(second);
+	ck_assert_uint_eq(strlen(first), TOKEN_LENGTH);
+	for (const char *digit = first; *digit != '\0'; digit++)
+		ck_assert_msg(isdigit((unsigned char)*digit) ||
+		        (*digit >= 'a' && *digit <= 'f'),
+		    "%s", first);
+	ck_assert_str_ne(first, second);
+}
+END_TEST
+
+START_TEST(equal)
+{
+	ck_assert(token_equal("abc", "abc"));
+	ck_assert(!token_equal("abd", "abc"));
+	ck_assert(!token_equal("xbc", "abc"));
+	ck_assert(!token_equal("ab", "abc"));
+	ck_assert(!token_equal("abcd", "abc"));
+	ck_assert(!token_equal("", "abc"));
+	ck_assert(!token_equal("ABC", "abc"));
+}
+END_TEST
+
+Suite *
+token_suite(void)
+{
+	Suite *suite = suite_create("token");
+	TCase *tcase = tcase_create("token");
+
+	tcase_add_test(tcase, hexadecimal_and_new_each_time);
+	tcase_add_test(tcase, equal);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
