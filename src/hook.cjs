@@ -34,7 +34,6 @@ function wait(fs) {
     process.env.NODE_OPTIONS = options;
   else
     delete process.env.NODE_OPTIONS;
-  delete require.cache[__filename];
   say(fs, nonce, "ready", [1, 2]);
   fs.writeFileSync(file, readCode(fs));
   say(fs, nonce, "started", [1]);
@@ -43,5 +42,6 @@ function wait(fs) {
   fs.closeSync(7);
 }
 
+delete require.cache[__filename];
 if (process.env.SANDBOX_RUNNER)
   wait(require("fs"));
