@@ -86,7 +86,7 @@ clean: ## remove everything that was built
 	rm -rf build
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 20
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1	/p' Makefile | expand -t 20
 
 .PHONY: demo setup setup-test images
 demo: setup ## install what is needed, build, and show both tools at work
@@ -124,6 +124,10 @@ check-valgrind: $(UNIT) ## unit tests under valgrind
 check-e2e: all ## end to end, on three real engines and a fake one
 	@$(MAKE) --no-print-directory $(ASAN) all
 	tests/run $(PROGRAM) build/asan/code-sandbox-mcp
+
+.PHONY: bench
+bench: all ## measure against the bare interpreter and the bare engine
+	@tests/bench/bench $(PROGRAM)
 
 lint: all ## static checks
 	@scripts/lint

@@ -11,12 +11,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <bsd/string.h>
 #include <bsd/sys/queue.h>
 
 #include <event2/buffer.h>
 #include <event2/event.h>
 
 #include "alloc.h"
+#include "log.h"
 
 #define READ_SIZE ((size_t)256 * 1024)
 
@@ -256,6 +258,16 @@ plumbing_open(struct plumbing *plumbing, bool with_stdin, struct err *err)
 	return 0;
 }
 
+/*
+ * A directory in which nobody can make a file: conmon, podman's monitor, leaves
+ * one called "oom" in the directory that it was started from.
+ */
+static const char *
+neutral_directory(void)
+{
+	return access("/proc/self", X_OK) == 0 ? "/proc" : "/";
+}
+
 static int
 spawn(pid_t *pid, const struct child_spec *spec, const int theirs[3])
 {
@@ -279,6 +291,7 @@ spawn(pid_t *pid, const struct child_spec *spec, const int theirs[3])
 	for (int i = 0; i < 3; i++)
 		posix_spawn_file_actions_adddup2(&actions, theirs[i], i);
 	posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+	posix_spawn_file_actions_addchdir_np(&actions, neutral_directory());
 	errnum = posix_spawn(
 	    pid, spec->argv[0], &actions, &attributes, spec->argv, spec->envp);
 	posix_spawn_file_actions_destroy(&actions);
@@ -316,6 +329,22 @@ child_new(
 	return child;
 }
 
+/* Scripts that travel as one word are left out; there are no secrets here. */
+static void
+log_command(char *const *argv)
+{
+	char line[3000] = "";
+
+	if (!log_is_verbose())
+		return;
+	for (; *argv != NULL; argv++) {
+		strlcat(line, strchr(*argv, '\n') != NULL ? "..." : *argv,
+		    sizeof(line));
+		strlcat(line, " ", sizeof(line));
+	}
+	log_debug("%s", line);
+}
+
 struct child *
 child_spawn(
     struct children *children, const struct child_spec *spec, struct err *err)
@@ -325,6 +354,7 @@ child_spawn(
 	pid_t pid;
 	int errnum;
 
+	log_command(spec->argv);
 	if (plumbing_open(&plumbing, spec->with_stdin, err) != 0)
 		goto fail;
 	errnum = spawn(&pid, spec, plumbing.theirs);
@@ -384,21 +414,39 @@ is_program(const char *path)
 	    S_ISREG(status.st_mode);
 }
 
+/* Children are started from another directory.  Links are left alone: some
+ * programs go by the name that they are called by. */
+static char *
+absolute(const char *path)
+{
+	char *directory, *result;
+
+	if (*path == '/')
+		return xstrdup(path);
+	directory = get_current_dir_name();
+	result = xasprintf("%s/%s", directory != NULL ? directory : "", path);
+	free(directory);
+	return result;
+}
+
 char *
 child_find_program(const char *name)
 {
 	const char *path = getenv("PATH"), *end;
 
 	if (strchr(name, '/') != NULL)
-		return is_program(name) ? xstrdup(name) : NULL;
+		return is_program(name) ? absolute(name) : NULL;
 	for (; path != NULL && *path != '\0'; path = end + (*end == ':')) {
-		char *candidate;
+		char *candidate, *found;
 
 		end = strchrnul(path, ':');
 		candidate = xasprintf("%.*s/%s", (int)(end - path), path, name);
-		if (end > path && is_program(candidate))
-			return candidate;
+		found = end > path && is_program(candidate)
+		    ? absolute(candidate)
+		    : NULL;
 		free(candidate);
+		if (found != NULL)
+			return found;
 	}
 	return NULL;
 }

@@ -8,7 +8,8 @@
 
 /*
  * Programs that we start.  All go through posix_spawn, in a process group of
- * their own, with default signals and no descriptors but 0, 1 and 2.
+ * their own, with default signals and no descriptors but 0, 1 and 2, and in a
+ * directory where they can leave nothing.
  *
  *  1. children_new(), once for an event loop: it reaps on SIGCHLD.
  *  2. child_spawn() with a spec; output arrives as it comes.

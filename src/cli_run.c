@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -60,6 +61,9 @@ read_program(const char *file, char **data, size_t *length, struct err *err)
 		close(fd);
 	if (status == 0 && *length == 0)
 		return err_set(err, ERR_ARGUMENT, "the program is empty");
+	if (status == 0 && memchr(*data, '\0', *length) != NULL)
+		return err_set(err, ERR_ARGUMENT,
+		    "this is not a program: it contains NUL bytes");
 	return status;
 }
 
@@ -81,6 +85,7 @@ static void
 on_output(void *arg, enum child_stream stream, const char *data, size_t length)
 {
 	int fd = stream == CHILD_STDOUT ? STDOUT_FILENO : STDERR_FILENO;
+	struct run *run = arg;
 
 	while (length > 0) {
 		ssize_t sent = write(fd, data, length);
@@ -88,8 +93,10 @@ on_output(void *arg, enum child_stream stream, const char *data, size_t length)
 		if (sent < 0 && errno == EINTR)
 			continue;
 		if (sent < 0) {
-			/* Nobody reads us any more: as a pipe would do it. */
-			shutdown_begin(((struct run *)arg)->shutdown);
+			/* Nobody reads us any more: end as if by the signal
+			 * that other programs get then. */
+			run->status = 128 + SIGPIPE;
+			shutdown_begin(run->shutdown);
 			return;
 		}
 		data += sent;
@@ -110,16 +117,20 @@ on_done(void *arg, const struct outcome *outcome)
 	struct run *run = arg;
 
 	if (!outcome->ran) {
-		if (outcome->err.code != ERR_SHUTDOWN)
-			log_warn("%s", outcome->err.message);
+		if (outcome->err.code == ERR_SHUTDOWN)
+			return; /* whoever began it knows why */
+		log_warn("%s", outcome->err.message);
 		run->status = STATUS_NOT_RUN;
 	} else if (outcome->timed_out) {
 		log_warn("stopped after %.1f seconds: --timeout sets the limit",
 		    (double)outcome->duration_ms / 1000);
 		run->status = STATUS_TIMED_OUT;
 	} else if (outcome->signal != 0) {
-		log_warn("the program was ended by signal %d (%s)",
-		    outcome->signal, strsignal(outcome->signal));
+		log_warn("the program was ended by signal %d (%s)%s",
+		    outcome->signal, strsignal(outcome->signal),
+		    outcome->signal == SIGKILL
+		        ? ", most likely for want of memory: --memory"
+		        : "");
 		run->status = 128 + outcome->signal;
 	} else {
 		run->status = outcome->exit_code;

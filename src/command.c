@@ -134,8 +134,6 @@ command_run(const struct command_spec *spec)
 	for (size_t i = 0; i < CHILD_STREAMS; i++)
 		capture_init(&command->captures[i], OUTPUT_LIMIT);
 	command->timer = evtimer_new(spec->base, on_timer, command);
-	log_debug("%s %s …", spec->argv->items[0],
-	    spec->argv->count > 1 ? spec->argv->items[1] : "");
 	command->child = child_spawn(spec->children,
 	    &(struct child_spec){.argv = spec->argv->items,
 	        .envp = spec->env->items,

@@ -207,6 +207,9 @@ on_marker(void *arg, enum marker_word word, int number)
 
 	container->end.runner_spoke = true;
 	switch (word) {
+	case MARKER_ABSENT:
+		container->end.absent = true;
+		break;
 	case MARKER_READY:
 		on_side_ready(side);
 		break;

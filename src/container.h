@@ -38,6 +38,7 @@ struct container_end {
 	enum container_end_kind kind;
 	int number;
 	int cli_status;    /* the CLI's, if it has ended; -1: it was killed */
+	bool absent;       /* FAILED: the image lacks the language's command */
 	bool runner_spoke; /* FAILED: the image has a shell, at least */
 	const char *words; /* FAILED: what the engine said */
 };

@@ -138,12 +138,19 @@ give_up(struct engine *engine)
 {
 	struct err err;
 
-	err_set(&err, ERR_ENGINE,
-	    "No container engine answered. Tried:\n%s"
-	    "Install podman, or start docker, and check that \"podman info\" "
-	    "or \"docker info\" works for the user who runs this server; "
-	    "--engine names another one.",
-	    engine->failures.message);
+	if (engine->settings->engine != NULL)
+		err_set(&err, ERR_ENGINE,
+		    "The container engine did not answer. Tried:\n%s"
+		    "Check that \"%s info\" works for the user who runs this "
+		    "server, or leave the choice of the engine to it.",
+		    engine->failures.message, engine->settings->engine);
+	else
+		err_set(&err, ERR_ENGINE,
+		    "No container engine answered. Tried:\n%s"
+		    "Install podman, or start docker, and check that "
+		    "\"podman info\" or \"docker info\" works for the user "
+		    "who runs this server; --engine names another one.",
+		    engine->failures.message);
 	engine->state = ENGINE_UNKNOWN;
 	tell_waiters(engine, &err);
 }

@@ -258,11 +258,28 @@ engine_argv_image_inspect(
 	        "image", "inspect", "--format", "{{.Id}}", "--", image, NULL});
 }
 
+/* A name whose first part looks like that of a machine. */
+static bool
+has_registry(const char *image)
+{
+	size_t first = strcspn(image, "/");
+
+	return image[first] == '/' &&
+	    (memchr(image, '.', first) != NULL ||
+	        memchr(image, ':', first) != NULL ||
+	        (first == 9 && strncmp(image, "localhost", first) == 0));
+}
+
 void
 engine_argv_pull(
     struct strlist *argv, const struct engine_traits *traits, const char *image)
 {
-	add_command(argv, traits, (const char *[]){"pull", "--", image, NULL});
+	bool local = !has_registry(image) && traits->kind == ENGINE_PODMAN;
+
+	add_command(argv, traits, (const char *[]){"pull", "--", NULL});
+	/* What docker takes a short name for; podman would ask, or refuse. */
+	strlist_addf(argv, "%s%s%s", local ? "docker.io/" : "",
+	    local && strchr(image, '/') == NULL ? "library/" : "", image);
 }
 
 void

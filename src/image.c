@@ -114,7 +114,6 @@ on_pulled(void *arg, const struct command_result *result)
 	    "another one with --python-image or --js-image.",
 	    image->name, engine_traits(image->images->engine)->path,
 	    result->words);
-	log_warn("image %s: pull failed: %s", image->name, result->words);
 	tell(image, false, &err);
 }
 

@@ -23,6 +23,12 @@ log_set_verbose(bool verbose)
 	log_verbose = verbose;
 }
 
+bool
+log_is_verbose(void)
+{
+	return log_verbose;
+}
+
 void
 log_warn(const char *format, ...)
 {

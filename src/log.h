@@ -7,6 +7,7 @@
 
 void log_set_verbose(bool verbose);
 void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+bool log_is_verbose(void);
 void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

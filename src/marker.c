@@ -33,6 +33,7 @@ static const struct {
 	enum marker_word word;
 	bool numbered;
 } words[] = {
+    {"absent", MARKER_ABSENT, false},
     {"ready", MARKER_READY, false},
     {"started", MARKER_STARTED, false},
     {"exit ", MARKER_EXIT, true},

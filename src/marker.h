@@ -13,6 +13,7 @@
  *
  *	\036 NONCE SPACE WORD [SPACE NUMBER] \n
  *
+ *	absent     the image does not have the language's command
  *	ready      the container is up and waits for the code
  *	started    the code has arrived and runs (on stdout alone)
  *	exit N     the program ended with exit status N
@@ -24,7 +25,13 @@
  * other.
  */
 
-enum marker_word { MARKER_READY, MARKER_STARTED, MARKER_EXIT, MARKER_SIGNAL };
+enum marker_word {
+	MARKER_ABSENT,
+	MARKER_READY,
+	MARKER_STARTED,
+	MARKER_EXIT,
+	MARKER_SIGNAL,
+};
 
 struct marker_callbacks {
 	void (*payload)(void *arg, const char *data, size_t length);

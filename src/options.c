@@ -23,6 +23,7 @@ struct option {
 	long long minimum, maximum;
 	const char *initial;
 	const char *help;
+	bool http; /* only with --transport streamable-http */
 };
 
 static int
@@ -264,64 +265,228 @@ parse_language(const struct option *option, void *field, const char *value,
 #define FIELD(name) offsetof(struct settings, name)
 
 static const struct option options[] = {
-    {"--engine", "NAME", {"CONTAINER_ENGINE", "BACKEND"}, parse_engine,
-        FIELD(engine), 0, 0, NULL,
-        "docker or podman, by name or path (default: whichever answers)"},
-    {"--python-image", "IMAGE", {NULL}, parse_image,
-        FIELD(images[LANGUAGE_PYTHON]), 0, 0, NULL,
-        "image for Python (philschmi/code-sandbox-python:latest)"},
-    {"--js-image", "IMAGE", {NULL}, parse_image,
-        FIELD(images[LANGUAGE_JAVASCRIPT]), 0, 0, NULL,
-        "image for JavaScript (philschmi/code-sandbox-js:latest)"},
-    {"--pass-through-env", "A,B", {"PASSTHROUGH_ENV"}, parse_text,
-        FIELD(pass_env_list), 0, 0, NULL,
-        "environment variables that the code gets to see"},
-    {"--timeout", "SECONDS", {NULL}, parse_number, FIELD(timeout_seconds), 1,
-        86400, "30", "time for a program when the call names none"},
-    {"--max-timeout", "SECONDS", {NULL}, parse_number,
-        FIELD(max_timeout_seconds), 1, 86400, "600",
-        "the most that a call may ask for"},
-    {"--max-output", "BYTES", {NULL}, parse_size, FIELD(max_output), 1024,
-        1LL << 28, "1m", "kept of stdout and of stderr, head and tail"},
-    {"--max-parallel", "N", {NULL}, parse_number, FIELD(max_parallel), 1, 1024,
-        "8", "programs that run at once; further calls wait"},
-    {"--pool", "N", {NULL}, parse_number, FIELD(pool), 0, 64, "1",
-        "containers kept ready for each language in use; 0: none"},
-    {"--interpreter", "HOW", {NULL}, parse_interpreter, FIELD(warm_interpreter),
-        0, 0, "warm",
-        "warm: started ahead of the code; plain: started with it"},
-    {"--preload", "A,B", {NULL}, parse_preload, FIELD(preload), 0, 0, "",
-        "Python modules that a warm interpreter has imported already"},
-    {"--memory", "BYTES", {NULL}, parse_memory, FIELD(memory), 16LL << 20,
-        1LL << 45, "1g", "memory of a program, its files included"},
-    {"--cpus", "N", {NULL}, parse_cpus, FIELD(cpus), 0, 0, "1",
-        "processors of a program, such as 0.5 or 2"},
-    {"--pids", "N", {NULL}, parse_number, FIELD(pids), 8, 65536, "256",
-        "processes and threads of a program"},
-    {"--network", "NAME", {NULL}, parse_word, FIELD(network), 0, 0, NULL,
-        "none, or a network of the engine (default: the engine's own)"},
-    {"--verbose", NULL, {"VERBOSE"}, parse_switch, FIELD(verbose), 0, 0, NULL,
-        "say on stderr what is being done"},
-    {"--transport", "HOW", {NULL}, parse_transport, FIELD(transport), 0, 0,
-        "stdio", "stdio or streamable-http"},
-    {"--host", "ADDRESS", {NULL}, parse_word, FIELD(host), 0, 0, "127.0.0.1",
-        "HTTP: where to listen; off this machine it wants a token"},
-    {"--port", "N", {NULL}, parse_number, FIELD(port), 0, 65535, "8000",
-        "HTTP: port; 0: any free one"},
-    {"--path", "PATH", {NULL}, parse_path, FIELD(path), 0, 0, "/mcp",
-        "HTTP: path of the endpoint"},
-    {"--listen", "unix:PATH", {NULL}, parse_listen, FIELD(listen), 0, 0, NULL,
-        "HTTP: a unix socket (mode 0600) instead of host and port"},
-    {"--allow-host", "A,B", {NULL}, parse_text, FIELD(allow_host), 0, 0, NULL,
-        "HTTP: further names this server may be called by"},
-    {"--allow-origin", "A,B", {NULL}, parse_text, FIELD(allow_origin), 0, 0,
-        NULL, "HTTP: web pages that may use this server"},
-    {"--token-file", "FILE", {NULL}, parse_text, FIELD(token_file), 0, 0, NULL,
-        "HTTP: bearer token that clients must send"},
-    {"--language", "NAME", {NULL}, parse_language, FIELD(language), 0, 0, NULL,
-        "run: python or javascript (default: from the file name)"},
-    {"--help", NULL, {NULL}, NULL, 0, 0, 0, NULL, "this text"},
-    {"--version", NULL, {NULL}, NULL, 0, 0, 0, NULL, "the version"},
+    {
+        .name = "--engine",
+        .argument = "NAME",
+        .environment = {"CONTAINER_ENGINE", "BACKEND"},
+        .parse = parse_engine,
+        .field = FIELD(engine),
+        .help = "docker or podman, by name or path",
+    },
+    {
+        .name = "--python-image",
+        .argument = "IMAGE",
+        .parse = parse_image,
+        .field = FIELD(images[LANGUAGE_PYTHON]),
+        .help = "image for Python; else philschmi/code-sandbox-python:latest",
+    },
+    {
+        .name = "--js-image",
+        .argument = "IMAGE",
+        .parse = parse_image,
+        .field = FIELD(images[LANGUAGE_JAVASCRIPT]),
+        .help = "image for JavaScript; else philschmi/code-sandbox-js:latest",
+    },
+    {
+        .name = "--pass-through-env",
+        .argument = "A,B",
+        .environment = {"PASSTHROUGH_ENV"},
+        .parse = parse_text,
+        .field = FIELD(pass_env_list),
+        .help = "environment variables that the code gets to see",
+    },
+    {
+        .name = "--timeout",
+        .argument = "SECONDS",
+        .parse = parse_number,
+        .field = FIELD(timeout_seconds),
+        .minimum = 1,
+        .maximum = 86400,
+        .initial = "30",
+        .help = "time for a program when the call names none",
+    },
+    {
+        .name = "--max-timeout",
+        .argument = "SECONDS",
+        .parse = parse_number,
+        .field = FIELD(max_timeout_seconds),
+        .minimum = 1,
+        .maximum = 86400,
+        .initial = "600",
+        .help = "the most that a call may ask for",
+    },
+    {
+        .name = "--max-output",
+        .argument = "BYTES",
+        .parse = parse_size,
+        .field = FIELD(max_output),
+        .minimum = 1024,
+        .maximum = 1LL << 28,
+        .initial = "256k",
+        .help = "kept of stdout and of stderr, head and tail",
+    },
+    {
+        .name = "--max-parallel",
+        .argument = "N",
+        .parse = parse_number,
+        .field = FIELD(max_parallel),
+        .minimum = 1,
+        .maximum = 1024,
+        .initial = "8",
+        .help = "programs that run at once; further calls wait",
+    },
+    {
+        .name = "--pool",
+        .argument = "N",
+        .parse = parse_number,
+        .field = FIELD(pool),
+        .minimum = 0,
+        .maximum = 64,
+        .initial = "1",
+        .help = "containers kept ready for each language in use; 0: none",
+    },
+    {
+        .name = "--interpreter",
+        .argument = "HOW",
+        .parse = parse_interpreter,
+        .field = FIELD(warm_interpreter),
+        .initial = "warm",
+        .help = "warm: started ahead of the code; plain: started with it",
+    },
+    {
+        .name = "--preload",
+        .argument = "A,B",
+        .parse = parse_preload,
+        .field = FIELD(preload),
+        .initial = "",
+        .help = "Python modules that a warm interpreter has imported already",
+    },
+    {
+        .name = "--memory",
+        .argument = "BYTES",
+        .parse = parse_memory,
+        .field = FIELD(memory),
+        .minimum = 16LL << 20,
+        .maximum = 1LL << 45,
+        .initial = "1g",
+        .help = "memory of a program, its files included",
+    },
+    {
+        .name = "--cpus",
+        .argument = "N",
+        .parse = parse_cpus,
+        .field = FIELD(cpus),
+        .initial = "1",
+        .help = "processors of a program, such as 0.5 or 2",
+    },
+    {
+        .name = "--pids",
+        .argument = "N",
+        .parse = parse_number,
+        .field = FIELD(pids),
+        .minimum = 8,
+        .maximum = 65536,
+        .initial = "256",
+        .help = "processes and threads of a program",
+    },
+    {
+        .name = "--network",
+        .argument = "NAME",
+        .parse = parse_word,
+        .field = FIELD(network),
+        .help = "none, or a network of the engine; else the engine's own",
+    },
+    {
+        .name = "--verbose",
+        .environment = {"VERBOSE"},
+        .parse = parse_switch,
+        .field = FIELD(verbose),
+        .help = "say on stderr what is being done",
+    },
+    {
+        .name = "--transport",
+        .argument = "HOW",
+        .parse = parse_transport,
+        .field = FIELD(transport),
+        .initial = "stdio",
+        .help = "stdio or streamable-http",
+    },
+    {
+        .name = "--host",
+        .argument = "ADDRESS",
+        .parse = parse_word,
+        .field = FIELD(host),
+        .initial = "127.0.0.1",
+        .help = "where to listen; off this machine it wants a token",
+        .http = true,
+    },
+    {
+        .name = "--port",
+        .argument = "N",
+        .parse = parse_number,
+        .field = FIELD(port),
+        .minimum = 0,
+        .maximum = 65535,
+        .initial = "8000",
+        .help = "port; 0: any free one",
+        .http = true,
+    },
+    {
+        .name = "--path",
+        .argument = "PATH",
+        .parse = parse_path,
+        .field = FIELD(path),
+        .initial = "/mcp",
+        .help = "path of the endpoint",
+        .http = true,
+    },
+    {
+        .name = "--listen",
+        .argument = "unix:PATH",
+        .parse = parse_listen,
+        .field = FIELD(listen),
+        .help = "a unix socket (mode 0600) instead of host and port",
+        .http = true,
+    },
+    {
+        .name = "--allow-host",
+        .argument = "A,B",
+        .parse = parse_text,
+        .field = FIELD(allow_host),
+        .help = "further names this server may be called by",
+        .http = true,
+    },
+    {
+        .name = "--allow-origin",
+        .argument = "A,B",
+        .parse = parse_text,
+        .field = FIELD(allow_origin),
+        .help = "web pages that may use this server",
+        .http = true,
+    },
+    {
+        .name = "--token-file",
+        .argument = "FILE",
+        .parse = parse_text,
+        .field = FIELD(token_file),
+        .help = "bearer token that clients must send",
+        .http = true,
+    },
+    {
+        .name = "--language",
+        .argument = "NAME",
+        .parse = parse_language,
+        .field = FIELD(language),
+        .help = "with run: python or javascript; else from the file name",
+    },
+    {
+        .name = "--help",
+        .help = "this text",
+    },
+    {
+        .name = "--version",
+        .help = "the version",
+    },
 };
 #define OPTION_COUNT (sizeof(options) / sizeof(options[0]))
 
@@ -413,7 +578,9 @@ parse_flag(struct settings *settings, char ***words, struct err *err)
 	const char *word = *(*words)++;
 	size_t length = strcspn(word, "=");
 	const char *value = word[length] == '=' ? word + length + 1 : NULL;
-	const struct option *option = find_option(word, length);
+	const struct option *option = strcmp(word, "-h") == 0
+	    ? find_option("--help", 6)
+	    : find_option(word, length);
 
 	if (option == NULL)
 		return err_set(err, ERR_ARGUMENT,
@@ -427,6 +594,8 @@ parse_flag(struct settings *settings, char ***words, struct err *err)
 		    : ACTION_VERSION;
 		return 0;
 	}
+	if (option->http)
+		settings->http_option = option->name;
 	if (option->argument == NULL)
 		value = "true";
 	else if (value == NULL && (value = *(*words)++) == NULL)
@@ -510,6 +679,11 @@ check_together(struct settings *settings, struct err *err)
 		settings->max_timeout_seconds = settings->timeout_seconds;
 	if (settings->action == ACTION_RUN)
 		settings->pool = 0; /* there is no next call */
+	if (settings->http_option != NULL &&
+	    settings->transport != TRANSPORT_HTTP)
+		return err_set(err, ERR_ARGUMENT,
+		    "%s goes with --transport streamable-http",
+		    settings->http_option);
 	if (environment_value("CODE_SANDBOX_TOKEN") != NULL)
 		settings->token = xstrdup(getenv("CODE_SANDBOX_TOKEN"));
 	if (settings->language != NULL && settings->action != ACTION_RUN)
@@ -554,6 +728,25 @@ options_parse(struct settings *settings, int argc, char **argv, struct err *err)
 	return status;
 }
 
+static void
+help_option(FILE *stream, const struct option *option)
+{
+	const char *separator = " (";
+
+	fprintf(stream, "  %s%s%s\n        %s", option->name,
+	    option->argument != NULL ? " " : "",
+	    option->argument != NULL ? option->argument : "", option->help);
+	if (option->initial != NULL && *option->initial != '\0') {
+		fprintf(stream, "%s%s", separator, option->initial);
+		separator = "; ";
+	}
+	for (size_t i = 0; option->environment[i] != NULL; i++) {
+		fprintf(stream, "%s%s", separator, option->environment[i]);
+		separator = ", ";
+	}
+	fputs(*separator == ' ' ? "\n" : ")\n", stream);
+}
+
 void
 options_help(FILE *stream)
 {
@@ -564,23 +757,12 @@ options_help(FILE *stream)
 	    "snippets,\neach in a fresh container of docker or podman. With "
 	    "run: one program, from a\nterminal.\n\n",
 	    stream);
-	for (size_t i = 0; i < OPTION_COUNT; i++) {
-		char usage[64];
-
-		snprintf(usage, sizeof(usage), "%s%s%s", options[i].name,
-		    options[i].argument != NULL ? " " : "",
-		    options[i].argument != NULL ? options[i].argument : "");
-		fprintf(stream, "  %-24s %s", usage, options[i].help);
-		if (options[i].initial != NULL && *options[i].initial != '\0')
-			fprintf(stream, " (%s)", options[i].initial);
-		for (size_t j = 0; options[i].environment[j] != NULL; j++)
-			fprintf(stream, "%s%s", j == 0 ? " [" : ", ",
-			    options[i].environment[j]);
-		fputs(options[i].environment[0] != NULL ? "]\n" : "\n", stream);
-	}
-	fputs("\nIn brackets: the environment variable that sets the same. "
-	      "CONTAINER_IMAGE and\nCONTAINER_LANGUAGE together name one image "
-	      "for both languages.\nThe manual: code-sandbox-mcp(1).\n",
+	for (size_t i = 0; i < OPTION_COUNT; i++)
+		help_option(stream, &options[i]);
+	fputs(
+	    "\nCONTAINER_IMAGE and CONTAINER_LANGUAGE together name one image "
+	    "for both languages;\nCODE_SANDBOX_TOKEN is a token without a "
+	    "file. The manual: code-sandbox-mcp(1).\n",
 	    stream);
 }
 

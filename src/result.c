@@ -217,9 +217,11 @@ result_schema(yyjson_mut_doc *doc)
 {
 	static const char schema[] =
 	    "{\"type\":\"object\",\"properties\":{"
-	    "\"exit_code\":{\"type\":[\"integer\",\"null\"],\"description\":"
+	    "\"exit_code\":{\"anyOf\":[{\"type\":\"integer\"},"
+	    "{\"type\":\"null\"}],\"description\":"
 	    "\"Exit status of the program; null when a signal ended it\"},"
-	    "\"signal\":{\"type\":[\"string\",\"null\"],\"description\":"
+	    "\"signal\":{\"anyOf\":[{\"type\":\"string\"},"
+	    "{\"type\":\"null\"}],\"description\":"
 	    "\"Name of the signal that ended it, or null\"},"
 	    "\"stdout\":{\"type\":\"string\"},"
 	    "\"stderr\":{\"type\":\"string\"},"

@@ -25,6 +25,10 @@ own=/run/sandbox-runner
 exec 2>$own/shell
 exec 5<$own/shell
 rm -f $own/shell
+command -v "$1" >/dev/null || {
+	say absent
+	exit 127
+}
 [ -w . ] || cd "$HOME" || exit 1
 [ ! -d /usr/share/code-sandbox/home ] ||
 	cp -R /usr/share/code-sandbox/home/. "$HOME"

@@ -267,7 +267,14 @@ on_failed(void *arg, const struct container_end *end, enum container_mode mode)
 	    "The container could not be started. %s said:\n%s",
 	    engine_traits(call->sandbox->engine)->path, end->words);
 	log_debug("%s", call->err.message);
-	if (end->runner_spoke && mode == CONTAINER_WARM) {
+	if (end->absent) {
+		err_set(&call->err, ERR_IMAGE,
+		    "The image %s has no %s, so it cannot run %s. Name "
+		    "another one with --python-image or --js-image.",
+		    image_of(call), call->language->command[0],
+		    call->language->title);
+		fail(call, &call->err);
+	} else if (end->runner_spoke && mode == CONTAINER_WARM) {
 		pool_set_mode(pool, call->language, CONTAINER_PLAIN);
 		take_container(call);
 	} else if (mode != CONTAINER_COPY &&

@@ -40,6 +40,7 @@ struct settings {
 	char *listen; /* unix:PATH, instead of host and port; or NULL */
 	char *allow_host, *allow_origin;
 	char *token_file, *token;
+	const char *http_option; /* the last one that is only for HTTP */
 	/* run */
 	const struct language *language;
 	char *file;

@@ -26,6 +26,7 @@
 #define HEADERS_MAX (32 * 1024)
 /* A client that sends or reads slower than this per piece is let go. */
 #define IO_SECONDS 30
+#define TOKEN_MIN 16
 /* Requests at a time; further ones are told to come back. */
 #define EXCHANGES_MAX 256
 /* With so many descriptors open no further connection is taken: programs need
@@ -416,13 +417,27 @@ read_token(const char *path, char **token, struct err *err)
 		return err_system(err, errno, "--token-file %s", path);
 	text[length] = '\0';
 	text[strcspn(text, "\r\n")] = '\0';
-	if (strlen(text) < 16)
-		return err_set(err, ERR_ARGUMENT,
-		    "--token-file %s: a token has 16 characters at least; "
-		    "\"openssl rand -hex 32\" makes a good one",
-		    path);
 	*token = xstrdup(text);
 	return 0;
+}
+
+/* From the file if there is one, else from the environment. */
+static int
+find_token(const struct settings *settings, char **token, struct err *err)
+{
+	if (settings->token_file != NULL &&
+	    read_token(settings->token_file, token, err) != 0)
+		return -1;
+	if (*token == NULL && settings->token != NULL)
+		*token = xstrdup(settings->token);
+	if (*token == NULL || strlen(*token) >= TOKEN_MIN)
+		return 0;
+	return err_set(err, ERR_ARGUMENT,
+	    "%s: a token has %d characters at least; \"openssl rand -hex 32\" "
+	    "makes a good one",
+	    settings->token_file != NULL ? settings->token_file
+	                                 : "CODE_SANDBOX_TOKEN",
+	    TOKEN_MIN);
 }
 
 static int
@@ -437,11 +452,8 @@ set_guard(struct transport_http *transport, struct err *err)
 		strlist_add_split(&guard->origins, settings->allow_origin, ',');
 	if (settings->listen == NULL)
 		strlist_add(&guard->hosts, settings->host);
-	if (settings->token_file != NULL &&
-	    read_token(settings->token_file, &guard->token, err) != 0)
+	if (find_token(settings, &guard->token, err) != 0)
 		return -1;
-	if (guard->token == NULL && settings->token != NULL)
-		guard->token = xstrdup(settings->token);
 	if (guard->token == NULL && !transport->listen.loopback)
 		return err_set(err, ERR_ARGUMENT,
 		    "%s can be reached from other machines, and whoever "

@@ -29,7 +29,7 @@ struct transport_stdio {
 	struct event *readable;
 	struct event *writable;
 	struct evbuffer *unsent;
-	bool plain_file_in; /* cannot be polled, and never blocks */
+	bool unpolled_in; /* a file or /dev/null: never blocks */
 	bool paused;
 	int saved_flags[2];
 	void (*closed)(void *arg);
@@ -53,7 +53,7 @@ resume_reading(struct transport_stdio *transport)
 	static const struct timeval now = {0};
 
 	transport->paused = false;
-	event_add(transport->readable, transport->plain_file_in ? &now : NULL);
+	event_add(transport->readable, transport->unpolled_in ? &now : NULL);
 }
 
 /* 0 when all that can go now has gone, -1 when the client is gone. */
@@ -158,13 +158,15 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 		resume_reading(transport);
 }
 
+/* Files, and devices such as /dev/null: they are always ready. */
 static bool
-is_plain_file(int fd)
+cannot_be_polled(int fd)
 {
 	struct stat status;
 
 	return fstat(fd, &status) == 0 &&
-	    (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode));
+	    (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode) ||
+	        (S_ISCHR(status.st_mode) && !isatty(fd)));
 }
 
 /* The flag belongs to the open file, which others may share: it is put back
@@ -193,16 +195,16 @@ transport_stdio_new(struct event_base *base, struct mcp *mcp,
 	lines_init(
 	    &transport->lines, LINE_MAX_BYTES, &lines_callbacks, transport);
 	transport->unsent = evbuffer_new();
-	transport->plain_file_in = is_plain_file(STDIN_FILENO);
+	transport->unpolled_in = cannot_be_polled(STDIN_FILENO);
 	transport->readable =
-	    event_new(base, transport->plain_file_in ? -1 : STDIN_FILENO,
-	        transport->plain_file_in ? 0 : EV_READ, on_readable, transport);
+	    event_new(base, transport->unpolled_in ? -1 : STDIN_FILENO,
+	        transport->unpolled_in ? 0 : EV_READ, on_readable, transport);
 	/* Writing to a plain file never blocks, so it never comes to polling
 	 * for it. */
-	transport->writable =
-	    event_new(base, is_plain_file(STDOUT_FILENO) ? -1 : STDOUT_FILENO,
-	        is_plain_file(STDOUT_FILENO) ? 0 : EV_WRITE, on_writable,
-	        transport);
+	transport->writable = event_new(base,
+	    cannot_be_polled(STDOUT_FILENO) ? -1 : STDOUT_FILENO,
+	    cannot_be_polled(STDOUT_FILENO) ? 0 : EV_WRITE, on_writable,
+	    transport);
 	set_nonblocking(STDIN_FILENO, &transport->saved_flags[0]);
 	set_nonblocking(STDOUT_FILENO, &transport->saved_flags[1]);
 	resume_reading(transport);

@@ -348,10 +348,48 @@ static const struct {
     {"copy_in", engine_argv_copy_in, "cp\n-\nNAME:/\n"},
     {"start", engine_argv_start, "start\n--attach\n--interactive\nNAME\n"},
     {"remove", engine_argv_remove, "rm\n--force\n--volumes\nNAME\n"},
-    {"pull", engine_argv_pull, "pull\n--\nNAME\n"},
     {"image_inspect", engine_argv_image_inspect,
         "image\ninspect\n--format\n{{.Id}}\n--\nNAME\n"},
 };
+
+/* podman would ask what a short name means; docker knows. */
+static const struct {
+	const char *image, *podman, *docker;
+} pulled[] = {
+    {"python", "docker.io/library/python", "python"},
+    {"python:3.13", "docker.io/library/python:3.13", "python:3.13"},
+    {"philschmi/x:latest", "docker.io/philschmi/x:latest",
+        "philschmi/x:latest"},
+    {"localhost/x", "localhost/x", "localhost/x"},
+    {"quay.io/a/b", "quay.io/a/b", "quay.io/a/b"},
+    {"host:5000/a", "host:5000/a", "host:5000/a"},
+};
+
+START_TEST(pull_words)
+{
+	const struct {
+		const struct engine_traits *traits;
+		const char *path, *name;
+	} cases[] = {
+	    {&podman, "/usr/bin/podman", pulled[_i].podman},
+	    {&docker, "/usr/bin/docker", pulled[_i].docker},
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct strlist argv = {0};
+		char *expected = xasprintf(
+		    "%s\npull\n--\n%s\n", cases[i].path, cases[i].name);
+		char *words;
+
+		engine_argv_pull(&argv, cases[i].traits, pulled[_i].image);
+		words = words_of(&argv);
+		ck_assert_str_eq(words, expected);
+		free(words);
+		free(expected);
+		strlist_release(&argv);
+	}
+}
+END_TEST
 
 static const struct {
 	const struct engine_traits *traits;
@@ -502,6 +540,7 @@ engine_argv_suite(void)
 	tcase_add_loop_test(tcase, nothing_but_the_image_follows_the_dashes, 0,
 	    COUNT(containers));
 	tcase_add_loop_test(tcase, command_words, 0, COUNT(commands));
+	tcase_add_loop_test(tcase, pull_words, 0, COUNT(pulled));
 	tcase_add_loop_test(tcase, info_words, 0, COUNT(engines));
 	tcase_add_loop_test(tcase, list_owned_words, 0, COUNT(engines));
 	tcase_add_loop_test(tcase, inspect_owners_words, 0, COUNT(engines));
