@@ -49,7 +49,7 @@ $(BUILD)/%.o: src/%.c | $(BUILD)
 
 # The scripts that run in the container travel inside the program; their
 # comments stay at home.
-SCRIPTS = src/runner.sh src/hook.py src/hook.cjs
+SCRIPTS = src/runner.sh src/hook.py src/hook.cjs src/seccomp.json
 $(BUILD)/scripts.h: $(SCRIPTS) Makefile | $(BUILD)
 	@{ echo '/* Made from $(SCRIPTS). */'; \
 	  for script in $(SCRIPTS); do \

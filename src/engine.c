@@ -13,6 +13,7 @@
 #include "environment.h"
 #include "log.h"
 #include "reap.h"
+#include "seccomp.h"
 
 #define PROBE_SECONDS 15
 
@@ -43,6 +44,7 @@ struct engine {
 	size_t candidate;
 	char *path;
 	struct engine_traits traits;
+	struct seccomp seccomp;
 	struct err failures; /* what each candidate said */
 };
 
@@ -71,6 +73,7 @@ engine_new(struct event_base *base, struct children *children,
 	environment_for_pull(&engine->pull_env);
 	engine->traits.hard_nofile = hard_limit(RLIMIT_NOFILE);
 	engine->traits.hard_nproc = hard_limit(RLIMIT_NPROC);
+	engine->seccomp.fd = -1;
 	return engine;
 }
 
@@ -98,6 +101,7 @@ engine_free(struct engine *engine)
 		reap_free(engine->reap);
 	while ((waiter = TAILQ_FIRST(&engine->waiters)) != NULL)
 		engine_forget(engine, waiter->arg);
+	seccomp_close(&engine->seccomp);
 	strlist_release(&engine->env);
 	strlist_release(&engine->pull_env);
 	free(engine->path);
@@ -192,10 +196,26 @@ choose_runtime(struct engine *engine, const char *info)
 	free(runc);
 }
 
+/* Fails closed: without a profile there is no engine. */
+static int
+choose_seccomp(struct engine *engine, struct err *err)
+{
+	const char *wanted = engine->settings->seccomp;
+
+	if (wanted != NULL && strcmp(wanted, "engine") == 0)
+		return 0;
+	if (wanted == NULL && engine->seccomp.path == NULL &&
+	    seccomp_open(&engine->seccomp, err) != 0)
+		return -1;
+	engine->traits.seccomp = wanted != NULL ? wanted : engine->seccomp.path;
+	return 0;
+}
+
 static void
 on_info(void *arg, const struct command_result *result)
 {
 	struct engine *engine = arg;
+	struct err err;
 
 	engine->probe = NULL;
 	/* docker info prints what the client knows and exits with 0 on some
@@ -204,6 +224,10 @@ on_info(void *arg, const struct command_result *result)
 		candidate_failed(engine,
 		    *result->words != '\0' ? result->words
 		                           : "\"info\" gave no answer");
+		return;
+	}
+	if (choose_seccomp(engine, &err) != 0) {
+		candidate_failed(engine, err.message);
 		return;
 	}
 	choose_runtime(engine, result->out);

@@ -157,6 +157,9 @@ add_container(struct strlist *argv, const struct engine_traits *traits,
 	if (traits->kind == ENGINE_PODMAN)
 		strlist_add(argv, "--http-proxy=false");
 	strlist_add_all(argv, hardening);
+	if (traits->seccomp != NULL)
+		strlist_addf(
+		    argv, "--security-opt=seccomp=%s", traits->seccomp);
 	add_limits(argv, traits, &spec->limits);
 	for (size_t i = 0; i < spec->pass_env->count; i++) {
 		strlist_addf(argv, "--env=%s", spec->pass_env->items[i]);

@@ -20,6 +20,7 @@ struct engine_traits {
 	enum engine_kind kind;
 	const char *path;
 	const char *runtime; /* OCI runtime to ask for; NULL: the engine's */
+	const char *seccomp; /* file with the profile; NULL: the engine's own */
 	/* Our own hard limits: asking for more fails where the engine may not
 	 * raise its own. */
 	rlim_t hard_nofile;

@@ -1,6 +1,7 @@
 #include "options.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -251,6 +252,23 @@ parse_listen(const struct option *option, void *field, const char *value,
 }
 
 static int
+parse_seccomp(const struct option *option, void *field, const char *value,
+    struct err *err)
+{
+	char *path;
+
+	if (strcmp(value, "engine") == 0)
+		return parse_text(option, field, value, err);
+	/* The CLI is started from another directory. */
+	path = realpath(value, NULL);
+	if (path == NULL)
+		return err_system(err, errno, "%s: %s", option->name, value);
+	free(*(char **)field);
+	*(char **)field = path;
+	return 0;
+}
+
+static int
 parse_language(const struct option *option, void *field, const char *value,
     struct err *err)
 {
@@ -395,6 +413,13 @@ static const struct option options[] = {
         .parse = parse_word,
         .field = FIELD(network),
         .help = "none, or a network of the engine; else the engine's own",
+    },
+    {
+        .name = "--seccomp",
+        .argument = "FILE",
+        .parse = parse_seccomp,
+        .field = FIELD(seccomp),
+        .help = "another profile of system calls; engine: the engine's own",
     },
     {
         .name = "--verbose",
@@ -778,6 +803,7 @@ settings_release(struct settings *settings)
 	free(settings->memory);
 	free(settings->cpus);
 	free(settings->network);
+	free(settings->seccomp);
 	free(settings->host);
 	free(settings->path);
 	free(settings->listen);

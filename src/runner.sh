@@ -50,7 +50,7 @@ fi
 # then everything but process 1 is killed at once, which ends process 1 too.
 (
 	read -r _ <&7
-	cat <&3 >/dev/null
+	while read -r _ <&3; do :; done
 	kill -9 -1
 ) >/dev/null 4>&- 5<&- &
 # In the foreground, because a background job of a shell ignores SIGINT.  The

@@ -31,6 +31,7 @@ struct settings {
 	char *cpus;
 	int pids;
 	char *network; /* NULL: the engine's default */
+	char *seccomp; /* NULL: ours; else a file, or "engine" */
 	bool verbose;
 	/* streamable HTTP */
 	enum transport transport;

@@ -31,6 +31,7 @@
 	"--oom-score-adj=500\n" \
 	"--workdir=/sandbox\n" \
 	"--env=HOME=/home/sandbox\n"
+#define SECCOMP "--security-opt=seccomp=/s.json\n"
 #define LIMITS(nofile, nproc) \
 	"--memory=1g\n" \
 	"--memory-swap=1g\n" \
@@ -70,6 +71,7 @@ static const struct engine_traits podman = {.kind = ENGINE_PODMAN,
 static const struct engine_traits podman_runc = {.kind = ENGINE_PODMAN,
     .path = "/usr/bin/podman",
     .runtime = "runc",
+    .seccomp = "/s.json",
     .hard_nofile = 1 << 20,
     .hard_nproc = 1 << 20};
 static const struct engine_traits docker = {.kind = ENGINE_DOCKER,
@@ -79,6 +81,7 @@ static const struct engine_traits docker = {.kind = ENGINE_DOCKER,
 static const struct engine_traits docker_runsc = {.kind = ENGINE_DOCKER,
     .path = "/usr/bin/docker",
     .runtime = "runsc",
+    .seccomp = "/s.json",
     .hard_nofile = 1024,
     .hard_nproc = 4096};
 static const struct engine_traits podman_low = {.kind = ENGINE_PODMAN,
@@ -152,10 +155,10 @@ static const struct {
         "/usr/bin/podman\nrun\n--rm\n" IDENTITY
         "--http-proxy=false\n" HARDENING LIMITS("1024", "4096") READ_ONLY
         "--entrypoint=sh\n--\nexample.org/py:1\n" RUNNER PYTHON},
-    {"podman run with a runtime", engine_argv_run, &podman_runc,
+    {"podman run with a runtime and a profile", engine_argv_run, &podman_runc,
         "/usr/bin/podman\n--runtime=runc\nrun\n--rm\n" IDENTITY
-        "--http-proxy=false\n" HARDENING LIMITS("1024", "4096") READ_ONLY
-        "--entrypoint=sh\n--\nexample.org/py:1\n" RUNNER PYTHON},
+        "--http-proxy=false\n" HARDENING SECCOMP LIMITS("1024", "4096")
+            READ_ONLY "--entrypoint=sh\n--\nexample.org/py:1\n" RUNNER PYTHON},
     {"podman run with low hard limits", engine_argv_run, &podman_low,
         "/usr/bin/podman\nrun\n--rm\n" IDENTITY
         "--http-proxy=false\n" HARDENING LIMITS("512", "100") READ_ONLY
@@ -163,9 +166,9 @@ static const struct {
     {"docker run", engine_argv_run, &docker,
         "/usr/bin/docker\nrun\n--rm\n" IDENTITY HARDENING LIMITS("1024", "4096")
             READ_ONLY "--entrypoint=sh\n--\nexample.org/py:1\n" RUNNER PYTHON},
-    {"docker run with a runtime", engine_argv_run, &docker_runsc,
+    {"docker run with a runtime and a profile", engine_argv_run, &docker_runsc,
         "/usr/bin/docker\nrun\n--rm\n" IDENTITY
-        "--runtime=runsc\n" HARDENING LIMITS("1024", "4096") READ_ONLY
+        "--runtime=runsc\n" HARDENING SECCOMP LIMITS("1024", "4096") READ_ONLY
         "--entrypoint=sh\n--\nexample.org/py:1\n" RUNNER PYTHON},
     {"docker run with low hard limits", engine_argv_run, &docker_low,
         "/usr/bin/docker\nrun\n--rm\n" IDENTITY HARDENING LIMITS("1023", "4095")
@@ -178,7 +181,7 @@ static const struct {
                             "code.py\n"},
     {"podman create with a runtime", engine_argv_create, &podman_runc,
         "/usr/bin/podman\n--runtime=runc\ncreate\n--rm\n" IDENTITY
-        "--http-proxy=false\n" HARDENING LIMITS(
+        "--http-proxy=false\n" HARDENING SECCOMP LIMITS(
             "1024", "4096") "--read-only\n--entrypoint=python3\n--\nexample."
                             "org/py:1\n-u\n"
                             "code.py\n"},
@@ -188,7 +191,7 @@ static const struct {
                             "py:1\n-u\ncode.py\n"},
     {"docker create with a runtime", engine_argv_create, &docker_runsc,
         "/usr/bin/docker\ncreate\n--rm\n" IDENTITY
-        "--runtime=runsc\n" HARDENING LIMITS(
+        "--runtime=runsc\n" HARDENING SECCOMP LIMITS(
             "1024", "4096") "--entrypoint=python3\n--\nexample.org/"
                             "py:1\n-u\ncode.py\n"},
 };
