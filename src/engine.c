@@ -186,7 +186,7 @@ choose_runtime(struct engine *engine, const char *info)
 	char *runc;
 
 	if (engine->traits.kind != ENGINE_PODMAN ||
-	    strcmp(info, "crun v1") != 0)
+	    strncmp(info, "crun v1 ", 8) != 0)
 		return;
 	runc = child_find_program("runc");
 	if (runc != NULL) {
@@ -194,6 +194,23 @@ choose_runtime(struct engine *engine, const char *info)
 		log_debug("crun on cgroup v1: using runc");
 	}
 	free(runc);
+}
+
+/*
+ * Rootless on cgroup v1, or without delegation, an engine takes limits and
+ * ignores them.
+ */
+static void
+choose_limits(struct engine *engine, const char *info)
+{
+	engine->traits.no_controllers =
+	    strstr(info, "memory") == NULL || strstr(info, "pids") == NULL;
+	if (engine->traits.no_controllers)
+		log_warn("%s cannot hold programs to --memory, --pids and "
+		         "--cpus here (no cgroup controllers): limits of the "
+		         "process take the place of the first two, and "
+		         "processors are not limited",
+		    engine->path);
 }
 
 /* Fails closed: without a profile there is no engine. */
@@ -231,6 +248,7 @@ on_info(void *arg, const struct command_result *result)
 		return;
 	}
 	choose_runtime(engine, result->out);
+	choose_limits(engine, result->out);
 	engine->state = ENGINE_READY;
 	log_debug("engine %s (%s)", engine->path, result->out);
 	if (engine->reap == NULL)

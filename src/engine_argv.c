@@ -121,23 +121,38 @@ add_ulimit(struct strlist *argv, const char *what, long value)
 	strlist_addf(argv, "--ulimit=%s=%ld:%ld", what, value, value);
 }
 
+/* What cgroups hold, where the engine has them. */
 static void
-add_limits(struct strlist *argv, const struct engine_traits *traits,
-    const struct container_limits *limits)
+add_cgroup_limits(struct strlist *argv, const struct container_limits *limits)
 {
 	strlist_addf(argv, "--memory=%s", limits->memory);
 	strlist_addf(argv, "--memory-swap=%s", limits->memory);
 	strlist_addf(argv, "--cpus=%s", limits->cpus);
 	strlist_addf(argv, "--pids-limit=%d", limits->pids);
+}
+
+static void
+add_limits(struct strlist *argv, const struct engine_traits *traits,
+    const struct container_spec *spec)
+{
+	const struct container_limits *limits = &spec->limits;
+	long processes = NPROC_LIMIT;
+
+	if (!traits->no_controllers) {
+		add_cgroup_limits(argv, limits);
+	} else {
+		processes = limits->pids;
+		add_ulimit(argv, "data",
+		    limits->memory_bytes + spec->language->reserved_bytes);
+	}
 	/* nofile and nproc together: with one of them alone podman asks for
 	 * its own default of the other, which may be more than it can get. */
 	add_ulimit(argv, "nofile", at_most(NOFILE_LIMIT, traits->hard_nofile));
-	add_ulimit(argv, "nproc", at_most(NPROC_LIMIT, traits->hard_nproc));
+	add_ulimit(argv, "nproc", at_most(processes, traits->hard_nproc));
 	add_ulimit(argv, "core", 0);
 	add_ulimit(argv, "fsize", FILE_SIZE_LIMIT);
-	if (limits->network != NULL) {
+	if (limits->network != NULL)
 		strlist_addf(argv, "--network=%s", limits->network);
-	}
 }
 
 /* All that run and create have in common, up to the image. */
@@ -160,7 +175,7 @@ add_container(struct strlist *argv, const struct engine_traits *traits,
 	if (traits->seccomp != NULL)
 		strlist_addf(
 		    argv, "--security-opt=seccomp=%s", traits->seccomp);
-	add_limits(argv, traits, &spec->limits);
+	add_limits(argv, traits, spec);
 	for (size_t i = 0; i < spec->pass_env->count; i++) {
 		strlist_addf(argv, "--env=%s", spec->pass_env->items[i]);
 	}
@@ -244,8 +259,11 @@ engine_argv_info(struct strlist *argv, const struct engine_traits *traits)
 {
 	static const char *const formats[] = {
 	    [ENGINE_PODMAN] =
-	        "{{.Host.OCIRuntime.Name}} {{.Host.CgroupsVersion}}",
-	    [ENGINE_DOCKER] = "{{.DefaultRuntime}} {{.CgroupVersion}}",
+	        "{{.Host.OCIRuntime.Name}} {{.Host.CgroupsVersion}} "
+	        "{{.Host.CgroupControllers}}",
+	    [ENGINE_DOCKER] = "{{.DefaultRuntime}} v{{.CgroupVersion}} "
+	                      "[{{if .MemoryLimit}}memory{{end}}{{if "
+	                      ".PidsLimit}} pids{{end}}]",
 	};
 
 	add_command(argv, traits,

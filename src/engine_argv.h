@@ -25,10 +25,14 @@ struct engine_traits {
 	 * raise its own. */
 	rlim_t hard_nofile;
 	rlim_t hard_nproc;
+	/* The engine has no cgroup controllers to hold memory and processes:
+	 * limits of the process itself take their place. */
+	bool no_controllers;
 };
 
 struct container_limits {
 	const char *memory;
+	long memory_bytes; /* the same */
 	const char *cpus;
 	int pids;
 	const char *network; /* NULL: the engine's default */

@@ -33,6 +33,7 @@ const struct language languages[LANGUAGE_COUNT] = {
         .command = STRINGS("node", "code.js"),
         .suffixes = STRINGS(".js", ".mjs", ".cjs"),
         .libraries = STRINGS("@google/genai"),
+        .reserved_bytes = 3L << 30,
         .print = "console.log()",
         .hook = script_hook_cjs,
         .hook_file = RUNNER_DIRECTORY "/hook.cjs",

@@ -20,7 +20,10 @@ struct language {
 	const char *const *command;
 	const char *const *suffixes;  /* of files that are in this language */
 	const char *const *libraries; /* that the default image has */
-	const char *print;            /* how a program says something */
+	/* Memory that its interpreter maps and does not use: counted by
+	 * RLIMIT_DATA all the same. */
+	long reserved_bytes;
+	const char *print; /* how a program says something */
 	/* What makes its interpreter wait for the code (see runner.sh):
 	 * variable=value lets it load the hook from hook_file. */
 	const char *hook;

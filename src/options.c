@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -700,8 +701,12 @@ resolve_pass_env(struct settings *settings, struct err *err)
 static int
 check_together(struct settings *settings, struct err *err)
 {
+	long long memory;
+
 	if (settings->max_timeout_seconds < settings->timeout_seconds)
 		settings->max_timeout_seconds = settings->timeout_seconds;
+	if (parse_bytes(settings->memory, 0, LONG_MAX, &memory) == 0)
+		settings->memory_bytes = (long)memory;
 	if (settings->action == ACTION_RUN)
 		settings->pool = 0; /* there is no next call */
 	if (settings->http_option != NULL &&

@@ -242,6 +242,7 @@ start_one(struct shelf *shelf)
 	        .language = shelf->language,
 	        .pass_env = &settings->pass_env,
 	        .limits = {.memory = settings->memory,
+	            .memory_bytes = settings->memory_bytes,
 	            .cpus = settings->cpus,
 	            .pids = settings->pids,
 	            .network = settings->network},

@@ -28,6 +28,7 @@ struct settings {
 	bool warm_interpreter; /* ... with the interpreter already started */
 	char *preload;         /* Python modules, with commas between them */
 	char *memory;
+	long memory_bytes;
 	char *cpus;
 	int pids;
 	char *network; /* NULL: the engine's default */

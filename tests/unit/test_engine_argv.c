@@ -74,6 +74,11 @@ static const struct engine_traits podman_runc = {.kind = ENGINE_PODMAN,
     .seccomp = "/s.json",
     .hard_nofile = 1 << 20,
     .hard_nproc = 1 << 20};
+static const struct engine_traits podman_rootless = {.kind = ENGINE_PODMAN,
+    .path = "/usr/bin/podman",
+    .hard_nofile = RLIM_INFINITY,
+    .hard_nproc = RLIM_INFINITY,
+    .no_controllers = true};
 static const struct engine_traits docker = {.kind = ENGINE_DOCKER,
     .path = "/usr/bin/docker",
     .hard_nofile = 1024,
@@ -106,7 +111,10 @@ plain_spec(void)
 	    .mode = CONTAINER_WARM,
 	    .preload = "numpy,json",
 	    .pass_env = &no_env,
-	    .limits = {.memory = "1g", .cpus = "1", .pids = 256}};
+	    .limits = {.memory = "1g",
+	        .memory_bytes = 1L << 30,
+	        .cpus = "1",
+	        .pids = 256}};
 }
 
 /* The words, each on a line, with stand-ins for scripts of many lines. */
@@ -162,6 +170,12 @@ static const struct {
     {"podman run with low hard limits", engine_argv_run, &podman_low,
         "/usr/bin/podman\nrun\n--rm\n" IDENTITY
         "--http-proxy=false\n" HARDENING LIMITS("512", "100") READ_ONLY
+        "--entrypoint=sh\n--\nexample.org/py:1\n" RUNNER PYTHON},
+    {"podman run without controllers", engine_argv_run, &podman_rootless,
+        "/usr/bin/podman\nrun\n--rm\n" IDENTITY "--http-proxy=false\n" HARDENING
+        "--ulimit=data=1073741824:1073741824\n"
+        "--ulimit=nofile=1024:1024\n--ulimit=nproc=256:256\n"
+        "--ulimit=core=0:0\n--ulimit=fsize=268435456:268435456\n" READ_ONLY
         "--entrypoint=sh\n--\nexample.org/py:1\n" RUNNER PYTHON},
     {"docker run", engine_argv_run, &docker,
         "/usr/bin/docker\nrun\n--rm\n" IDENTITY HARDENING LIMITS("1024", "4096")
@@ -427,8 +441,11 @@ START_TEST(info_words)
 {
 	static const char *const formats[] = {
 	    [ENGINE_PODMAN] =
-	        "{{.Host.OCIRuntime.Name}} {{.Host.CgroupsVersion}}",
-	    [ENGINE_DOCKER] = "{{.DefaultRuntime}} {{.CgroupVersion}}",
+	        "{{.Host.OCIRuntime.Name}} {{.Host.CgroupsVersion}} "
+	        "{{.Host.CgroupControllers}}",
+	    [ENGINE_DOCKER] = "{{.DefaultRuntime}} v{{.CgroupVersion}} "
+	                      "[{{if .MemoryLimit}}memory{{end}}{{if "
+	                      ".PidsLimit}} pids{{end}}]",
 	};
 	struct strlist argv = {0};
 	char *expected = xasprintf("%sinfo\n--format\n%s\n", engines[_i].words,

@@ -21,7 +21,7 @@ static const char fake_engine[] =
     "pulled=${0%/*}/pulled\n"
     "case $1 in\n"
     "--version) echo 'podman version 5.0.0';;\n"
-    "info) echo 'crun v2';;\n"
+    "info) echo 'crun v2 [memory pids]';;\n"
     "ps | rm) ;;\n"
     "image) [ -e \"$pulled\" ];;\n"
     "pull) printf 'copying \\377 layer\\nlayer done\\n' >&2\n"
