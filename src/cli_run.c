@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +22,7 @@
 
 struct run {
 	struct shutdown *shutdown;
+	bool interrupted; /* by a signal, in the middle of the output */
 	int status;
 };
 
@@ -81,20 +84,40 @@ choose_language(const struct settings *settings, struct err *err)
 	return language;
 }
 
+/* Waits until a piece can be written without blocking; a signal that is to end
+ * us ends the wait (see shutdown.c), a child that has ended does not. */
+static bool
+wait_until_writable(int fd)
+{
+	struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
+	sigset_t children;
+
+	sigemptyset(&children);
+	sigaddset(&children, SIGCHLD);
+	return ppoll(&poll_fd, 1, NULL, &children) > 0;
+}
+
 static void
 on_output(void *arg, enum child_stream stream, const char *data, size_t length)
 {
 	int fd = stream == CHILD_STDOUT ? STDOUT_FILENO : STDERR_FILENO;
 	struct run *run = arg;
 
-	while (length > 0) {
-		ssize_t sent = write(fd, data, length);
+	while (length > 0 && !run->interrupted) {
+		size_t piece = length < PIPE_BUF ? length : PIPE_BUF;
+		ssize_t sent;
 
-		if (sent < 0 && errno == EINTR)
+		if (!wait_until_writable(fd)) {
+			run->interrupted = true;
+			return;
+		}
+		sent = write(fd, data, piece);
+		if (sent < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (sent < 0) {
 			/* Nobody reads us any more: end as if by the signal
 			 * that other programs get then. */
+			run->interrupted = true;
 			run->status = 128 + SIGPIPE;
 			shutdown_begin(run->shutdown);
 			return;

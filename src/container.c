@@ -18,6 +18,8 @@
 #define WORDS_LIMIT ((size_t)16 * 1024)
 /* From closing its stdin until we ask the engine to remove it. */
 #define KILL_GRACE_MS 500
+/* What a CLI exits with when the engine could not do it. */
+#define ENGINE_FAILED 125
 
 struct containers *
 containers_new(struct event_base *base, struct engine *engine)
@@ -148,8 +150,8 @@ on_deadline(evutil_socket_t fd, short what, void *arg)
 	} else {
 		container_ended(container, CONTAINER_LOST, 0);
 	}
-	if (container->remove_tries >= CONTAINER_REMOVE_TRIES &&
-	    container->child)
+	/* It has been removed, and the CLI does not notice. */
+	if (container->removed && container->child != NULL)
 		child_kill(container->child, SIGKILL);
 	else
 		container_remove(container);
@@ -161,9 +163,13 @@ on_payload(void *arg, const char *data, size_t length)
 	struct side *side = arg;
 	struct container *container = side->container;
 
-	if (!side->ready)
+	/* With CONTAINER_COPY the engine speaks on the same stream. */
+	if (!side->ready ||
+	    (container->mode == CONTAINER_COPY && side->stream == CHILD_STDERR))
 		capture_add(&container->words, data, length);
-	else if (!side->ended && container->callbacks != NULL)
+	if (!side->ready)
+		return;
+	if (!side->ended && container->callbacks != NULL)
 		container->callbacks->output(
 		    container->arg, side->stream, data, length);
 }
@@ -250,6 +256,8 @@ end_by_status(struct container *container, int status)
 		container_ended(container, CONTAINER_FAILED, 0);
 	else if (container->mode != CONTAINER_COPY || status < 0)
 		container_ended(container, CONTAINER_LOST, 0);
+	else if (status == ENGINE_FAILED)
+		container_ended(container, CONTAINER_FAILED, 0);
 	else if (status > 128 && status <= 128 + SIGSYS)
 		container_ended(container, CONTAINER_SIGNALED, status - 128);
 	else

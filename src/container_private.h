@@ -12,8 +12,10 @@
 
 #define CONTAINER_START_SECONDS 60
 #define CONTAINER_REMOVE_TRIES 4
-/* From the end of the program until the CLI should have gone by itself. */
+/* From the end of the program until the CLI should have gone by itself; and
+ * from the removal of its container. */
 #define CONTAINER_TEARDOWN_MS 10000
+#define CONTAINER_REMOVED_MS 2000
 
 enum container_state {
 	CONTAINER_STARTING,
@@ -47,6 +49,7 @@ struct container {
 	struct container_end end;
 	struct event *deadline;
 	int remove_tries;
+	bool removed;
 	struct strlist create_argv; /* CONTAINER_COPY only */
 	char *tar;
 	size_t tar_length;

@@ -19,12 +19,12 @@ on_removed(void *arg, const struct command_result *result)
 
 	container->command = NULL;
 	if (result->ok || already_gone(result->words)) {
+		container->removed = true;
 		/* The CLI goes by itself now; if not, the deadline ends it. */
 		if (container->child == NULL)
 			container_free(container);
 		else
-			container_set_deadline(
-			    container, CONTAINER_TEARDOWN_MS);
+			container_set_deadline(container, CONTAINER_REMOVED_MS);
 		return;
 	}
 	if (container->remove_tries < CONTAINER_REMOVE_TRIES) {

@@ -59,11 +59,27 @@ hard_limit(__rlimit_resource_t resource)
 	                                        : RLIM_INFINITY;
 }
 
+/* Fails closed: without a profile there is no engine. */
+static int
+choose_seccomp(struct engine *engine, struct err *err)
+{
+	const char *wanted = engine->settings->seccomp;
+
+	if (wanted != NULL && strcmp(wanted, "engine") == 0)
+		return 0;
+	if (wanted == NULL && engine->seccomp.path == NULL &&
+	    seccomp_open(&engine->seccomp, err) != 0)
+		return -1;
+	engine->traits.seccomp = wanted != NULL ? wanted : engine->seccomp.path;
+	return 0;
+}
+
 struct engine *
 engine_new(struct event_base *base, struct children *children,
     const struct settings *settings)
 {
 	struct engine *engine = xcalloc(1, sizeof(*engine));
+	struct err err;
 
 	engine->base = base;
 	engine->children = children;
@@ -74,6 +90,8 @@ engine_new(struct event_base *base, struct children *children,
 	engine->traits.hard_nofile = hard_limit(RLIMIT_NOFILE);
 	engine->traits.hard_nproc = hard_limit(RLIMIT_NPROC);
 	engine->seccomp.fd = -1;
+	/* At once, while there are descriptors to be had. */
+	choose_seccomp(engine, &err);
 	return engine;
 }
 
@@ -211,21 +229,6 @@ choose_limits(struct engine *engine, const char *info)
 		         "process take the place of the first two, and "
 		         "processors are not limited",
 		    engine->path);
-}
-
-/* Fails closed: without a profile there is no engine. */
-static int
-choose_seccomp(struct engine *engine, struct err *err)
-{
-	const char *wanted = engine->settings->seccomp;
-
-	if (wanted != NULL && strcmp(wanted, "engine") == 0)
-		return 0;
-	if (wanted == NULL && engine->seccomp.path == NULL &&
-	    seccomp_open(&engine->seccomp, err) != 0)
-		return -1;
-	engine->traits.seccomp = wanted != NULL ? wanted : engine->seccomp.path;
-	return 0;
 }
 
 static void

@@ -220,10 +220,9 @@ engine_argv_create(struct strlist *argv, const struct engine_traits *traits,
 	strlist_add(argv, "create");
 	strlist_add(argv, "--rm");
 	add_container(argv, traits, spec);
-	/* docker cannot copy into a read-only container, and no engine can
-	 * copy into a tmpfs that is not mounted yet. */
-	if (traits->kind == ENGINE_PODMAN)
-		strlist_add(argv, "--read-only");
+	/* Not read-only: docker cannot copy into a container that is, none can
+	 * copy into a tmpfs that is not mounted yet, and the program would have
+	 * no directory of its own to write to. */
 	strlist_addf(argv, "--entrypoint=%s", *command++);
 	strlist_add(argv, "--");
 	strlist_add(argv, spec->image);

@@ -102,6 +102,22 @@ drop_spares(struct shelf *shelf, int keep)
 	}
 }
 
+/* A start that nobody waits for any more, and that is not wanted as a spare,
+ * is given up; the newest first, which has the longest way to go. */
+static void
+drop_starts(struct shelf *shelf)
+{
+	struct warm *warm;
+
+	while (shelf->ready_count + shelf->starting_count >
+	        shelf->taker_count + shelf->wanted &&
+	    (warm = TAILQ_LAST(&shelf->starting, warms)) != NULL) {
+		TAILQ_REMOVE(&shelf->starting, warm, entry);
+		shelf->starting_count--;
+		warm_drop(warm);
+	}
+}
+
 static void
 serve_takers(struct shelf *shelf)
 {
@@ -443,6 +459,7 @@ pool_forget(struct pool *pool, void *arg)
 			shelf->taker_count--;
 			free(taker);
 		}
+		drop_starts(shelf);
 	}
 }
 

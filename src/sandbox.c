@@ -251,10 +251,29 @@ image_of(const struct call *call)
 	return call->sandbox->settings->images[call->language->id];
 }
 
+static void
+describe_failure(struct call *call, const struct container_end *end)
+{
+	const char *path = engine_traits(call->sandbox->engine)->path;
+
+	if (*end->words != '\0')
+		err_set(&call->err, ERR_ENGINE,
+		    "The container could not be started. %s said:\n%s", path,
+		    end->words);
+	else if (end->cli_status >= 0)
+		err_set(&call->err, ERR_ENGINE,
+		    "The container could not be started. %s ended with status "
+		    "%d and said nothing; --verbose shows the command.",
+		    path, end->cli_status);
+	else
+		err_set(&call->err, ERR_ENGINE,
+		    "The container could not be started: %s was killed.", path);
+}
+
 /*
  * No container could be started.  What we know how to mend: an interpreter
  * that does not wait (then the plain command is used), an image with no shell
- * for our runner (126 and 127 are the engine's words for it), and an image
+ * for our runner (127 is the engine's word for it), and an image
  * that is missing.
  */
 static void
@@ -263,9 +282,7 @@ on_failed(void *arg, const struct container_end *end, enum container_mode mode)
 	struct call *call = arg;
 	struct pool *pool = call->sandbox->pool;
 
-	err_set(&call->err, ERR_ENGINE,
-	    "The container could not be started. %s said:\n%s",
-	    engine_traits(call->sandbox->engine)->path, end->words);
+	describe_failure(call, end);
 	log_debug("%s", call->err.message);
 	if (end->absent) {
 		err_set(&call->err, ERR_IMAGE,
@@ -277,8 +294,7 @@ on_failed(void *arg, const struct container_end *end, enum container_mode mode)
 	} else if (end->runner_spoke && mode == CONTAINER_WARM) {
 		pool_set_mode(pool, call->language, CONTAINER_PLAIN);
 		take_container(call);
-	} else if (mode != CONTAINER_COPY &&
-	    (end->cli_status == 126 || end->cli_status == 127)) {
+	} else if (mode != CONTAINER_COPY && end->cli_status == 127) {
 		pool_set_mode(pool, call->language, CONTAINER_COPY);
 		take_container(call);
 	} else if (!call->pulled && end->cli_status > 0) {

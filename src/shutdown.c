@@ -67,6 +67,19 @@ on_signal(evutil_socket_t number, short what, void *arg)
 	shutdown_begin(shutdown);
 }
 
+/* libevent lets system calls go on after a signal.  A write to somebody who
+ * does not read must not: nothing else would ever be done. */
+static void
+let_interrupt(int number)
+{
+	struct sigaction action;
+
+	if (sigaction(number, NULL, &action) != 0)
+		return;
+	action.sa_flags &= ~SA_RESTART;
+	sigaction(number, &action, NULL);
+}
+
 struct shutdown *
 shutdown_new(struct event_base *base, struct sandbox *sandbox)
 {
@@ -79,6 +92,7 @@ shutdown_new(struct event_base *base, struct sandbox *sandbox)
 		shutdown->signal_events[i] =
 		    evsignal_new(base, signals[i], on_signal, shutdown);
 		evsignal_add(shutdown->signal_events[i], NULL);
+		let_interrupt(signals[i]);
 	}
 	return shutdown;
 }

@@ -190,13 +190,13 @@ static const struct {
     {"podman create", engine_argv_create, &podman,
         "/usr/bin/podman\ncreate\n--rm\n" IDENTITY
         "--http-proxy=false\n" HARDENING LIMITS(
-            "1024", "4096") "--read-only\n--entrypoint=python3\n--\nexample."
+            "1024", "4096") "--entrypoint=python3\n--\nexample."
                             "org/py:1\n-u\n"
                             "code.py\n"},
     {"podman create with a runtime", engine_argv_create, &podman_runc,
         "/usr/bin/podman\n--runtime=runc\ncreate\n--rm\n" IDENTITY
         "--http-proxy=false\n" HARDENING SECCOMP LIMITS(
-            "1024", "4096") "--read-only\n--entrypoint=python3\n--\nexample."
+            "1024", "4096") "--entrypoint=python3\n--\nexample."
                             "org/py:1\n-u\n"
                             "code.py\n"},
     {"docker create", engine_argv_create, &docker,

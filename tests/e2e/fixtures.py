@@ -1,0 +1,128 @@
+"""What the conftest.py of each directory takes over: fixtures and strictness."""
+
+import os
+
+import pytest
+
+pytest.register_assert_rewrite("harness", "fake")
+
+import harness  # noqa: E402
+from fake import FakeEngine  # noqa: E402
+from harness import Engine, Server  # noqa: E402
+
+ENGINE_NAMES = ("podman", "rootless", "docker")
+
+
+def load_engine(name):
+    try:
+        return Engine.load(name)
+    except FileNotFoundError:
+        pytest.skip(f"engine {name} is not up: tests/engines up {harness.ENGINES}")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """With STRICT=1 nothing may be left out without a word."""
+    report = (yield).get_result()
+    if report.failed:
+        item.has_failed = True
+    if report.skipped and os.environ.get("STRICT") == "1" and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"STRICT=1, and this test was skipped: {call.excinfo.value}"
+
+
+def has_limits(name):
+    try:
+        return Engine.load(name).limits
+    except FileNotFoundError:
+        return True  # the test itself will say that it is not up
+
+
+def pytest_generate_tests(metafunc):
+    """engine: each of them. limited_engine: those that enforce limits."""
+    if "engine" in metafunc.fixturenames:
+        metafunc.parametrize("engine", ENGINE_NAMES, indirect=True, scope="session")
+    if "limited_engine" in metafunc.fixturenames:
+        names = [name for name in ENGINE_NAMES if has_limits(name)]
+        metafunc.parametrize("limited_engine", names, indirect=True, scope="session")
+
+
+@pytest.fixture(scope="session")
+def engine(request):
+    return load_engine(request.param)
+
+
+@pytest.fixture(scope="session")
+def limited_engine(request):
+    return load_engine(request.param)
+
+
+@pytest.fixture(scope="session")
+def podman():
+    """For what does not depend on the engine."""
+    return load_engine("podman")
+
+
+@pytest.fixture
+def serve(request):
+    """serve(engine, *options) starts a server; what is open at the end is closed
+    in good order, with all that must hold then, unless the test has failed."""
+    started = []
+
+    def start(engine, *options, **named):
+        server = Server(engine, *options, **named)
+        started.append(server)
+        return server
+
+    yield start
+    try:
+        for server in started:
+            if server.process.poll() is None and not hasattr(request.node, "has_failed"):
+                server.close()
+    finally:
+        for server in started:
+            server.discard()
+
+
+def one_for_many(engine, *options, **named):
+    """A server for tests that leave it as they found it."""
+    server = Server(engine, *options, **named)
+    yield server
+    try:
+        server.close()
+    finally:
+        server.discard()
+
+
+@pytest.fixture(scope="session")
+def shared(engine):
+    yield from one_for_many(engine, "--max-output", "8m", pool=1)
+
+
+@pytest.fixture(scope="session")
+def podman_shared(podman):
+    yield from one_for_many(podman, pool=1)
+
+
+@pytest.fixture(scope="session")
+def noshell(engine):
+    """On an image without a shell; the first call finds that out."""
+    yield from one_for_many(engine, "--python-image", engine.noshell_image)
+
+
+@pytest.fixture
+def fake(tmp_path):
+    """fake("mode ...", name="docker") is an engine that behaves like that."""
+    made = []
+
+    def make(mode="ok", name="podman"):
+        made.append(FakeEngine(tmp_path / f"engine-{len(made)}", mode, name))
+        return made[-1]
+
+    return make
+
+
+@pytest.fixture
+def plain(fake, serve):
+    """A server on a faithful fake engine, for what is not about engines."""
+    return serve(fake())

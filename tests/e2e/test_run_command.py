@@ -1,0 +1,204 @@
+"""code-sandbox-mcp run: one program from a terminal."""
+
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+from pathlib import Path
+
+import pytest
+from harness import MARK, PATIENCE, SANITIZER_WORDS, Sleeper, find_program, marked_processes, until
+
+HELLO = "print('hello')\n"
+
+
+class Run:
+    """The command under way."""
+
+    def __init__(self, engine, *words, stdin=subprocess.DEVNULL, **named):
+        self.engine = engine
+        self.mark = os.urandom(8).hex()
+        command = engine.command(pool=1)
+        place = command.index(str(engine.binary())) + 1
+        command = [*command[:place], "run", *command[place:], *map(str, words)]
+        self.process = subprocess.Popen(command, env=engine.environment({MARK: self.mark}), stdin=stdin,
+                                        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **named})
+
+    def find_pid(self):
+        return until(lambda: find_program(self.process.pid, self.engine.binary()))
+
+    def finish(self, text=None):
+        """Its exit status, stdout and stderr; nothing is left of it."""
+        out, err = self.process.communicate(text.encode() if text is not None else None, timeout=PATIENCE)
+        err = (err or b"").decode()
+        assert not [word for word in SANITIZER_WORDS if word in err], err
+        until(lambda: not marked_processes(self.mark), 10, lambda: f"no process: {marked_processes(self.mark)}")
+        return self.process.returncode, (out or b"").decode(), err
+
+
+@pytest.fixture
+def fake_engine(fake):
+    return fake()
+
+
+@pytest.fixture
+def program():
+    """Writes a program where any user can read it."""
+    with tempfile.TemporaryDirectory(prefix="csm-") as directory:
+        os.chmod(directory, 0o755)
+
+        def write(text, name="program.py"):
+            path = Path(directory, name)
+            path.write_text(text)
+            return path
+
+        yield write
+
+
+def test_hello(engine, program):
+    """And not a word besides, unless there is something to warn of."""
+    status, out, err = Run(engine, program(HELLO)).finish()
+    assert (status, out) == (0, "hello\n")
+    assert err == "" if engine.limits else "--memory" in err
+
+
+@pytest.mark.parametrize("name", ["a.js", "a.mjs", "a.cjs"])
+def test_language_by_file_name(fake_engine, program, name):
+    assert Run(fake_engine, program("console.log(typeof process)", name)).finish() == (0, "object\n", "")
+
+
+@pytest.mark.parametrize("words", [["-"], []])
+def test_program_from_stdin(fake_engine, words):
+    run = Run(fake_engine, "--language", "python", *words, stdin=subprocess.PIPE)
+    assert run.finish(HELLO) == (0, "hello\n", "")
+
+
+def test_language_is_asked_for(fake_engine, program):
+    status, out, err = Run(fake_engine, program(HELLO, "program.txt")).finish()
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1 and "--language" in err
+
+
+def test_streams_are_kept_apart(fake_engine, program):
+    run = Run(fake_engine, program("import sys; print('o'); print('e', file=sys.stderr)"))
+    assert run.finish() == (0, "o\n", "e\n")
+
+
+@pytest.mark.parametrize("status", [1, 3, 255])
+def test_exit_status(fake_engine, program, status):
+    assert Run(fake_engine, program(f"raise SystemExit({status})")).finish()[0] == status
+
+
+def test_signal_is_told(fake_engine, program):
+    status, out, err = Run(fake_engine, program("import os; os.kill(os.getpid(), 11)")).finish()
+    assert (status, out) == (128 + 11, "")
+    assert "signal 11" in err
+
+
+def test_bytes_go_through_untouched(fake_engine, program):
+    run = Run(fake_engine, program("import os; os.write(1, bytes(range(256)) * 1000)"))
+    out, _ = run.process.communicate(timeout=PATIENCE)
+    assert out == bytes(range(256)) * 1000
+
+
+def test_output_arrives_while_the_program_runs(engine, program):
+    sleeper = Sleeper()
+    run = Run(engine, program(sleeper.code))
+    assert run.process.stdout.readline() == b"up\n"
+    until(sleeper.is_up)
+    assert run.process.poll() is None
+    os.kill(run.find_pid(), signal.SIGTERM)
+    assert run.finish()[0] == 128 + signal.SIGTERM
+
+
+def test_timeout(engine, program):
+    status, out, err = Run(engine, "--timeout", "2", program(Sleeper().code)).finish()
+    assert (status, out) == (124, "up\n")
+    assert "--timeout" in err
+
+
+def test_interrupt(engine, program):
+    sleeper = Sleeper()
+    run = Run(engine, program(sleeper.code))
+    pid = run.find_pid()
+    until(sleeper.is_up)
+    os.kill(pid, signal.SIGINT)
+    assert run.finish()[0] == 128 + signal.SIGINT
+    until(lambda: not sleeper.is_up(), 10, "the program is gone")
+    assert engine.containers(f"code-sandbox-mcp-{pid}-") == []
+
+
+def test_interrupt_while_nobody_reads(podman, program):
+    """As behind a pager: the pipe is full, and Ctrl-C must work all the same."""
+    run = Run(podman, program("while True: print('x' * 1000)"))
+    pid = run.find_pid()
+    until(lambda: pipe_is_full(run.process.stdout), what="a full pipe")
+    os.kill(pid, signal.SIGINT)
+    assert run.process.wait(15) == 128 + signal.SIGINT
+    run.process.stdout.close()
+    run.process.stderr.close()
+    assert podman.containers(f"code-sandbox-mcp-{pid}-") == []
+
+
+def pipe_is_full(stream):
+    import fcntl
+    import struct
+    import termios
+
+    return struct.unpack("i", fcntl.ioctl(stream, termios.FIONREAD, b"\0" * 4))[0] >= 60000
+
+
+def test_reader_that_goes_away(fake_engine, program):
+    """As with head: the program ends, and so do we."""
+    run = Run(fake_engine, program("import sys\nfor i in range(10**9): print(i)"))
+    assert run.process.stdout.readline() == b"0\n"
+    pid = run.find_pid()
+    run.process.stdout.close()
+    run.process.wait(PATIENCE)
+    run.process.stderr.close()
+    assert fake_engine.containers(f"code-sandbox-mcp-{pid}-") == []
+
+
+def test_stdout_that_does_not_block(fake_engine, program):
+    """Some parents hand over such a pipe; a slow reader must lose nothing."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    run = Run(fake_engine, program("print('x' * 1000000)"), stdout=writing)
+    os.close(writing)
+    pieces = []
+
+    def read():
+        while piece := os.read(reading, 4096):
+            pieces.append(piece)
+
+    reader = threading.Thread(target=read)
+    until(lambda: pipe_is_full(reading), what="a full pipe")
+    reader.start()
+    reader.join(PATIENCE)
+    assert run.finish()[0] == 0
+    os.close(reading)
+    assert len(b"".join(pieces)) == 1000001
+
+
+def test_empty_program(fake_engine):
+    status, out, err = Run(fake_engine, "--language", "python", "-").finish()
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1 and "empty" in err
+
+
+def test_file_that_is_not_there(fake_engine):
+    status, out, err = Run(fake_engine, "/nowhere/program.py").finish()
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1 and "/nowhere/program.py" in err
+
+
+def test_image_that_is_not_there(podman, program):
+    status, out, err = Run(podman, "--python-image", "127.0.0.1:1/none", program(HELLO)).finish()
+    assert (status, out) == (125, "")
+    assert "connection refused" in err
+
+
+def test_stdin_is_not_the_program_s(fake_engine, program):
+    run = Run(fake_engine, program("import sys; print(repr(sys.stdin.read()))"), stdin=subprocess.PIPE)
+    assert run.finish("not for the program") == (0, "''\n", "")

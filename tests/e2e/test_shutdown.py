@@ -1,0 +1,76 @@
+"""However the server ends, no program and no container outlives it."""
+
+import signal
+import uuid
+
+import pytest
+from harness import Server, Sleeper, assert_success, until
+
+CALLS = 4
+
+
+@pytest.fixture
+def busy_server(engine):
+    """With running calls; on a machine of its own name, so that no server of
+    another test can take it for dead and clear up in its place."""
+    server = Server(engine, hostname=f"h{uuid.uuid4().hex[:12]}")
+    server.programs = [Sleeper() for _ in range(CALLS)]
+    for program in server.programs:
+        server.start_call(program.code)
+    until(lambda: all(program.is_up() for program in server.programs), what="all programs are up")
+    yield server
+    server.discard()
+
+
+def assert_nothing_outlives(server):
+    until(lambda: not any(program.is_up() for program in server.programs), 10, "all programs are gone")
+    server.wait_no_containers()
+
+
+def test_end_of_stdin(busy_server):
+    busy_server.close_stdin()
+    assert busy_server.wait_exit() == 0
+    busy_server.assert_clean()
+    assert_nothing_outlives(busy_server)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_signal(busy_server, number):
+    busy_server.signal(number)
+    assert busy_server.wait_exit() == 0
+    busy_server.assert_clean()
+    assert_nothing_outlives(busy_server)
+
+
+def test_sigkill(busy_server):
+    """Nobody is left to clear up: each container notices by itself."""
+    busy_server.signal(signal.SIGKILL)
+    busy_server.wait_exit()
+    assert_nothing_outlives(busy_server)
+    busy_server.assert_quiet()
+
+
+def test_client_that_stops_reading(podman, serve):
+    """EPIPE on stdout is the end of the client, as much as its end of stdin."""
+    server = serve(podman)
+    ident = server.start_busy()
+    server.stop_reading()
+    server.send({"id": "nobody reads this", "method": "ping"})
+    assert server.wait_exit() == 0
+    server.assert_clean()
+    server.wait_stopped(ident)
+
+
+def test_hangup(podman, serve):
+    server = serve(podman)
+    ident = server.start_busy()
+    server.signal(signal.SIGHUP)
+    assert server.wait_exit() == 0
+    server.assert_clean()
+    server.wait_stopped(ident)
+
+
+def test_finished_calls_do_not_delay_the_end(podman, serve):
+    server = serve(podman)
+    assert_success(server.call("print(1)"), "1")
+    server.close(idle=False)

@@ -1,0 +1,531 @@
+"""Engines that fail in ways that real ones do now and then."""
+
+import json
+import os
+import resource
+import signal
+
+import pytest
+from harness import assert_failure, assert_refused, assert_success, facts_of, text_of, until
+
+HELLO = "print('hello')"
+
+
+def call(server, code=HELLO, **named):
+    return server.call(code, **named)
+
+
+# No engine.
+
+
+def test_faithful_engine(fake, serve):
+    """The fake one is good for something: otherwise the rest proves little."""
+    server = serve(fake("ok"))
+    assert_success(call(server), "hello")
+    assert_failure(call(server, "import sys; print('e', file=sys.stderr); sys.exit(3)"), stderr="e\n", exit_code=3)
+    assert_failure(call(server, "import os; os.kill(os.getpid(), 11)"), signal="SIGSEGV", note="SIGSEGV")
+
+
+def start(serve, engine, *options, **named):
+    """Without --engine: the server looks for one on its PATH."""
+    return serve(engine, command=[str(engine.binary()), "--pool", "0", *options], **named)
+
+
+def test_no_engine_at_all(fake, serve):
+    engine = fake()
+    engine.path = "/nonexistent"
+    result = call(start(serve, engine))
+    assert_refused(result, "No container engine answered", "- podman: not found on PATH",
+                   "- docker: not found on PATH", "--engine")
+
+
+def test_dead_docker_loses_to_podman(fake, serve):
+    engine = fake("ok", "podman")
+    engine.add("docker", "down")
+    server = start(serve, engine)
+    assert_success(call(server), "hello")
+
+
+def test_dead_podman_loses_to_docker(fake, serve):
+    engine = fake("ok", "docker")
+    engine.cli = str(engine.bin / "docker")
+    engine.add("podman", "down")
+    assert_success(call(start(serve, engine)), "hello")
+
+
+def test_both_down_are_both_told(fake, serve):
+    engine = fake("down", "podman")
+    engine.add("docker", "version-fails")
+    result = call(start(serve, engine))
+    assert_refused(result, "- podman: Cannot connect to the Docker daemon", "- docker: Error: this binary is broken")
+
+
+def test_info_that_succeeds_without_a_daemon(fake, serve):
+    """Some versions of docker info exit with 0 and an empty answer."""
+    engine = fake("info-empty", "docker")
+    assert_refused(call(start(serve, engine)), "- docker: ERROR: Cannot connect to the fake daemon")
+
+
+def test_engine_by_path_is_the_only_one_tried(fake, serve):
+    engine = fake("ok", "podman")
+    engine.add("docker", "down")
+    server = start(serve, engine, "--engine", str(engine.bin / "docker"))
+    result = call(server)
+    assert_refused(result, f"- {engine.bin}/docker: Cannot connect")
+    assert "- podman" not in text_of(result)
+
+
+@pytest.mark.parametrize("variable", ["CONTAINER_ENGINE", "BACKEND"])
+def test_engine_by_variable(fake, serve, variable):
+    engine = fake("ok", "docker")
+    engine.add("podman", "ok")
+    server = start(serve, engine, env={variable: "docker"})
+    assert_success(call(server), "hello")
+    assert len(engine.commands("run")) == 1
+    assert "--http-proxy=false" not in engine.commands("run")[0]
+
+
+def test_engine_by_path_that_is_not_there(fake, serve):
+    result = call(start(serve, fake(), "--engine", "/nowhere/podman"))
+    assert_refused(result, "- /nowhere/podman: no such program")
+
+
+def test_engine_that_is_no_program(fake, serve):
+    """Executable by its mode, and yet nothing that can be executed."""
+    engine = fake()
+    broken = engine.bin / "broken"
+    broken.write_bytes(b"\x7fELF")
+    broken.chmod(0o755)
+    assert_refused(call(start(serve, engine, "--engine", str(broken))), "broken", "cannot start")
+
+
+def test_engine_under_another_name_is_known_by_its_word(fake, serve):
+    """As with podman-docker: docker on PATH is podman."""
+    engine = fake("ok", "podman")
+    (engine.bin / "docker").write_text(f'#!/bin/sh\nexec {engine.bin}/podman "$@"\n')
+    (engine.bin / "docker").chmod(0o755)
+    server = start(serve, engine, "--engine", "docker")
+    assert_success(call(server), "hello")
+    assert "--http-proxy=false" in engine.commands("run")[0]
+
+
+def test_engine_that_comes_up_later_is_found(fake, serve):
+    engine = fake("down")
+    server = serve(engine)
+    assert_refused(call(server), "Cannot connect")
+    engine.behave("ok")
+    assert_success(call(server), "hello")
+
+
+def test_engine_that_goes_down_later_says_so(fake, serve):
+    engine = fake("ok")
+    server = serve(engine)
+    assert_success(call(server), "hello")
+    engine.behave("disk-full down")
+    assert_refused(call(server), "no space left on device")
+
+
+def test_info_that_hangs(fake, serve):
+    """Its deadline is 15 s; ping works meanwhile, and nothing is left behind."""
+    server = serve(fake("info-hangs"))
+    ident = server.start_call(HELLO)
+    assert server.request("ping", seconds=5)["result"] == {}
+    assert_refused(server.result(ident, 30), "no answer within 15 seconds")
+
+
+def test_cancel_while_info_hangs(fake, serve):
+    engine = fake("info-hangs")
+    server = serve(engine)
+    ident = server.start_call(HELLO)
+    until(lambda: engine.commands("info"))
+    server.notify("notifications/cancelled", {"requestId": ident})
+    server.close(idle=False)
+    assert server.replies(ident) == []
+
+
+def test_no_engine_command_before_it_is_needed(fake, serve):
+    engine = fake()
+    server = serve(engine)
+    server.request("ping")
+    server.request("resources/list")
+    assert engine.commands() == []
+
+
+# A container that does not start.
+
+
+@pytest.mark.parametrize("name", ["podman", "docker"])
+def test_start_that_fails_is_told_in_the_engine_s_words(fake, serve, name):
+    result = call(serve(fake("disk-full", name)))
+    assert_refused(result, "no space left on device")
+
+
+def test_name_that_is_taken(fake, serve):
+    engine = fake("name-taken")
+    server = serve(engine)
+    assert_refused(call(server), "is already in use")
+    engine.behave("ok")
+    assert_success(call(server), "hello")
+
+
+def test_cli_that_dies_without_a_word(fake, serve):
+    engine = fake("dies-mute")
+    server = serve(engine)
+    result = call(server)
+    assert_refused(result, "could not be started")
+    assert not text_of(result).rstrip().endswith("said:"), "and then nothing: it should tell how the CLI ended"
+    engine.behave("ok")
+    assert_success(call(server), "hello")
+
+
+def test_warning_of_the_engine_is_not_output(fake, serve):
+    assert_success(call(serve(fake("warns"))), "hello")
+
+
+def test_never_ready_and_cancelled(fake, serve):
+    engine = fake("never-ready")
+    server = serve(engine)
+    ident = server.start_call(HELLO)
+    until(server.containers)
+    server.notify("notifications/cancelled", {"requestId": ident})
+    server.wait_no_containers()
+    server.close()
+    assert server.replies(ident) == []
+
+
+def test_failing_runtime_is_no_missing_shell(fake, serve):
+    """126 has many reasons. The words are told, and once it is mended calls
+    run as before: not copied in for ever, which is slower and less strict."""
+    engine = fake("runtime-fails")
+    server = serve(engine)
+    assert_refused(call(server), "the fake runtime has no memory left")
+    engine.behave("ok")
+    assert_success(call(server), "hello")
+    assert engine.commands("create") == [] or engine.commands()[-1][0] == "run"
+
+
+# An image without a shell.
+
+
+def test_copied_in(fake, serve):
+    engine = fake("no-shell")
+    server = serve(engine)
+    assert_success(call(server), "hello")
+    assert_failure(call(server, "import sys; sys.exit(3)"), exit_code=3)
+    assert [words[0] for words in engine.commands() if words[0] in ("run", "create", "cp", "start")] == [
+        "run", "create", "cp", "start", "create", "cp", "start"]
+
+
+def test_copy_that_fails(fake, serve):
+    server = serve(fake("no-shell cp-fails"))
+    assert_refused(call(server), "copying to container: no space left on device")
+    server.wait_no_containers()
+
+
+def test_start_that_fails_is_no_result_of_the_program(fake, serve):
+    """The program never ran: its exit status cannot be 125."""
+    assert_refused(call(serve(fake("no-shell start-fails"))), "the fake network is down")
+
+
+# A container that goes wrong half-way.
+
+
+def test_cli_that_ends_half_way(fake, serve):
+    engine = fake("dies-half-way")
+    server = serve(engine)
+    assert_failure(call(server), stdout="half an ans", signal="SIGKILL", note="killed")
+    engine.behave("ok")
+    assert_success(call(server), "hello")
+
+
+def test_cli_that_is_killed_half_way(fake, serve):
+    engine = fake("killed-half-way")
+    server = serve(engine)
+    assert_failure(call(server), stdout="half an ans", signal="SIGKILL", note="killed")
+    server.wait_no_containers()
+    assert len(engine.commands("rm")) == 1
+
+
+def test_output_in_drips(fake, serve):
+    server = serve(fake("drips"))
+    assert_success(call(server, "import sys; print('ab\\x1ec'); print('d', file=sys.stderr)"),
+                   "ab\x1ec\n\n[stderr]\nd", "ab\x1ec\n", "d\n")
+
+
+def test_flood(fake, serve):
+    server = serve(fake("floods"), "--max-output", "64k")
+    result = call(server)
+    assert facts_of(result)["exit_code"] == 0
+    total = 800 * 65536
+    assert f"[... {total - 65536} bytes cut ...]" in facts_of(result)["stderr"]
+    assert f"[... {total + len('hello') + 1 - 65536} bytes cut ...]" in facts_of(result)["stdout"]
+
+
+def test_trailer_with_a_wrong_nonce(fake, serve):
+    """It is output; and the CLI's end without a true one is a loss."""
+    forged = "\x1e" + "0" * 32 + " exit 0\n"
+    result = call(serve(fake("lies-about-the-nonce")))
+    assert_failure(result, stdout=forged, stderr=forged, signal="SIGKILL", note="killed")
+
+
+def test_trailer_on_one_stream_only(fake, serve):
+    result = call(serve(fake("ends-one-stream")))
+    assert_failure(result, stdout="said\n", signal="SIGKILL", note="killed")
+
+
+def test_trailer_twice(fake, serve):
+    """The first is the one that counts, and nothing after it."""
+    assert_failure(call(serve(fake("ends-twice"))), stdout="said\n", exit_code=3)
+
+
+def test_trailers_that_disagree(fake, serve):
+    result = call(serve(fake("disagrees")))
+    assert facts_of(result)["exit_code"] in (3, 4)
+
+
+def test_trailers_with_bad_numbers_are_output(fake, serve):
+    result = call(serve(fake("bad-numbers")))
+    said = facts_of(result)["stdout"]
+    assert facts_of(result)["exit_code"] == 0
+    assert said.endswith("hello\n") and said.count("\x1e") == 9
+
+
+def test_markers_out_of_turn_are_swallowed(fake, serve):
+    assert_success(call(serve(fake("says-ready-again"))), "ab")
+
+
+def test_streams_that_close_early(fake, serve):
+    """Nothing more can come, but the CLI lives: the time limit ends it."""
+    server = serve(fake("closes-early"))
+    result = call(server, timeout_seconds=1)
+    assert facts_of(result)["stdout"] == "x" * 100
+    assert facts_of(result)["timed_out"] is True
+    server.wait_no_containers()
+
+
+def test_cli_that_lingers_after_the_end(fake, serve):
+    """The answer does not wait for it; after a while it is removed by force."""
+    engine = fake("lingers")
+    server = serve(engine)
+    assert_success(call(server, seconds=5), "hello")
+    until(lambda: engine.commands("rm"), 20, "rm")
+    server.wait_no_containers()
+
+
+# Removing.
+
+
+def start_deaf(server):
+    """A call whose container does not notice the end of its stdin."""
+    ident = server.start_call(HELLO, meta={"progressToken": "t"})
+    server.wait_notification(lambda message: "up" in message["params"]["message"])
+    return ident
+
+
+def test_deaf_container_is_removed_by_force(fake, serve):
+    engine = fake("deaf")
+    server = serve(engine)
+    ident = start_deaf(server)
+    server.notify("notifications/cancelled", {"requestId": ident})
+    server.wait_no_containers()
+    server.close()
+    [words] = engine.commands("rm")
+    assert words[-1].startswith(server.prefix)
+
+
+def test_deaf_container_at_the_timeout(fake, serve):
+    server = serve(fake("deaf"))
+    result = call(server, timeout_seconds=1)
+    assert_failure(result, stdout="up\n", signal="SIGKILL", timed_out=True, note="stopped after")
+    server.wait_no_containers()
+
+
+def test_rm_that_fails_twice(fake, serve):
+    engine = fake("deaf rm-fails-twice")
+    server = serve(engine)
+    server.notify("notifications/cancelled", {"requestId": start_deaf(server)})
+    server.wait_no_containers(20)
+    assert len(engine.commands("rm")) == 3
+
+
+def test_rm_that_always_fails(fake, serve):
+    """It is said, and it does not keep the server from anything."""
+    engine = fake("deaf rm-fails")
+    server = serve(engine)
+    ident = start_deaf(server)
+    [name] = server.containers()
+    server.notify("notifications/cancelled", {"requestId": ident})
+    until(lambda: "could not be removed" in server.stderr, 30, lambda: server.stderr)
+    assert f"container {name} could not be removed: Error: removing storage: device or resource busy" in server.stderr
+    forget(engine, name)
+    engine.behave("ok")
+    assert_success(call(server), "hello")
+
+
+def forget(engine, name):
+    path = engine.state / "containers" / name
+    try:
+        os.kill(json.loads(path.read_text())["pid"], signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    path.unlink()
+
+
+def test_end_of_the_server_while_rm_hangs(fake, serve):
+    """It gives up after its own patience, and says so."""
+    engine = fake("deaf rm-hangs")
+    server = serve(engine)
+    start_deaf(server)
+    [name] = server.containers()
+    server.close_stdin()
+    assert server.wait_exit(30) == 0
+    assert "in time" in server.stderr
+    forget(engine, name)
+    server.assert_clean()
+
+
+# Images.
+
+
+def test_image_that_is_pulled_first(fake, serve):
+    engine = fake("image-missing")
+    server = serve(engine)
+    assert_success(call(server), "hello")
+    assert [words[0] for words in engine.commands() if words[0] in ("run", "image", "pull")] == [
+        "run", "image", "pull", "run"]
+    [words] = engine.commands("pull")
+    assert words[:2] == ["pull", "--"] and words[2].endswith("philschmi/code-sandbox-python:latest")
+
+
+def test_slow_pull_gives_progress(fake, serve):
+    server = serve(fake("image-missing pull-slow"))
+    ident = server.start_call(HELLO, meta={"progressToken": "p"})
+    assert_success(server.result(ident), "hello")
+    said = [message["params"]["message"] for message in server.notifications]
+    assert any(line.startswith("pulling image") and "philschmi/code-sandbox-python:latest" in line for line in said)
+    assert [line for line in said if line.startswith("Copying")] == [f"Copying blob {n} of 5" for n in range(5)]
+
+
+def test_pull_that_fails(fake, serve):
+    result = call(serve(fake("image-missing pull-fails")))
+    assert_refused(result, "philschmi/code-sandbox-python:latest", "503 Service Unavailable", "--python-image")
+
+
+def test_calls_share_one_pull(fake, serve):
+    engine = fake("image-missing pull-slow")
+    server = serve(engine)
+    calls = [server.start_call(f"print({number})") for number in range(3)]
+    for number, ident in enumerate(calls):
+        assert_success(server.result(ident), str(number))
+    assert len(engine.commands("pull")) == 1
+
+
+def test_cancel_during_a_pull(fake, serve):
+    engine = fake("image-missing pull-hangs")
+    server = serve(engine)
+    ident = server.start_call(HELLO)
+    until(lambda: engine.commands("pull"))
+    server.notify("notifications/cancelled", {"requestId": ident})
+    server.close(idle=False)
+    assert server.replies(ident) == []
+
+
+# Many calls, few means.
+
+
+def test_never_more_than_the_parallel_limit(fake, serve):
+    engine = fake("ok")
+    server = serve(engine, "--max-parallel", "4")
+    calls = [server.start_call("import time; time.sleep(0.2); print(1)") for _ in range(20)]
+    most = 0
+    while any(not server.replies(ident) for ident in calls):
+        most = max(most, len(server.clis()))
+        assert most <= 5, "a CLI that is still being cleared away is one more at most"
+    for ident in calls:
+        assert_success(server.result(ident), "1")
+    assert most >= 2
+
+
+def test_too_many_waiting_calls_are_refused(fake, serve):
+    server = serve(fake("never-ready"), "--max-parallel", "1")
+    calls = [server.start_call(HELLO) for _ in range(1003)]
+    last = server.result(calls[-1])
+    assert_refused(last, "Too many calls are waiting")
+    for ident in calls[:1000]:
+        server.notify("notifications/cancelled", {"requestId": ident})
+    server.request("ping")
+    refused = [ident for ident in calls if server.replies(ident)]
+    assert len(refused) <= 2
+    server.close(idle=False)
+
+
+def test_out_of_descriptors(fake, serve):
+    """The call that gets none is refused; the server lives on."""
+    server = serve(fake("ok"))
+    server.result(server.start_call(HELLO))
+    server.wait_idle()
+    # Enough to start one, which takes both ends of three pipes, and no two.
+    enough = server.baseline + 8
+    resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (enough, enough))
+    first = server.start_busy()
+    assert_refused(call(server), "Too many open files")
+    server.notify("notifications/cancelled", {"requestId": first})
+    server.wait_idle()
+    assert_success(call(server), "hello")
+
+
+# The sweep.
+
+
+def test_sweep_that_cannot_list_hurts_nobody(fake, serve):
+    server = serve(fake("ps-fails"))
+    assert_success(call(server), "hello")
+
+
+def test_orphan_is_swept(fake, serve):
+    engine = fake("ok")
+    path = engine.state / "containers" / "code-sandbox-mcp-1-0-dead"
+    path.parent.mkdir()
+    server = serve(engine)
+    ident = server.start_busy()
+    [mine] = server.containers()
+    owner = (engine.state / "containers" / mine).read_text().split('"')[3].split(":")
+    owner[3:] = ["4194304", "1"]
+    path.write_text('{"owner": "%s", "pid": 4194304}' % ":".join(owner))
+    other = serve(engine)
+    other.request("tools/list")
+    until(lambda: not path.exists(), what="the orphan is gone")
+    assert server.containers() == [mine]
+    server.notify("notifications/cancelled", {"requestId": ident})
+
+
+# What the engine gets to see.
+
+
+def test_environment_of_the_engine_is_scrubbed(fake, serve):
+    engine = fake("ok")
+    (engine.bin / "real").mkdir()
+    (engine.bin / "podman").rename(engine.bin / "real/podman")
+    (engine.bin / "podman").write_text(
+        f'#!/bin/sh\n/usr/bin/env >{engine.state}/environment-$1\nexec {engine.bin}/real/podman "$@"\n')
+    (engine.bin / "podman").chmod(0o755)
+    server = serve(engine, env={"SECRET_KEY": "x", "https_proxy": "http://u:p@h", "DOCKER_CONFIG": "/d", "PASSED": "y"},
+                   command=engine.command("--pass-through-env", "PASSED"))
+    assert_success(call(server), "hello")
+    seen = (engine.state / "environment-run").read_text()
+    assert "SECRET_KEY" not in seen and "https_proxy" not in seen
+    assert "DOCKER_CONFIG=/d" in seen and "PASSED=y" in seen
+
+
+def test_flags_of_a_container(fake, serve):
+    """The promises of the manual, word for word."""
+    engine = fake("ok")
+    assert_success(call(serve(engine)), "hello")
+    [words] = engine.commands("run")
+    flags = words[:words.index("--")]
+    for flag in ("--rm", "--interactive", "--pull=never", "--cap-drop=ALL", "--security-opt=no-new-privileges",
+                 "--read-only", "--user=65534:65534", "--network=none", "--memory=1g", "--memory-swap=1g",
+                 "--cpus=1", "--pids-limit=256", "--ipc=private", "--hostname=sandbox", "--log-driver=none",
+                 "--http-proxy=false"):
+        assert flag in flags
+    assert not [flag for flag in flags if "volume" in flag or "mount" in flag or "privileged=" in flag]
