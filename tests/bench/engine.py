@@ -1,0 +1,144 @@
+"""The engines to measure on: brought up if need be, and used bare."""
+
+import json
+import os
+import subprocess
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import client
+from client import Broken
+
+ROOT = Path(__file__).resolve().parents[2]
+OWNER = Path("/run/csm-test-engines/owner")  # written by tests/engines
+
+
+class Engine:
+    def __init__(self, facts, program, scratch):
+        self.name = facts["name"]
+        self.cli = facts["cli"]
+        self.images = {"python": facts["python_image"], "javascript": facts["js_image"]}
+        self.program = str(program)
+        self.log = os.open(scratch / "stderr.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self.env = {**environment(), **facts["env"]}
+        self.argv = {language: self.server_argv(language) for language in self.images}
+
+    # --- ours -----------------------------------------------------------------
+
+    def serve(self, *options):
+        return client.Server([self.program, "--engine", self.cli, "--network", "none", *options], self.env, self.log)
+
+    def server_argv(self, language):
+        """How the server starts a container: the command line of one that waits."""
+        with self.serve("--pool", "1") as server:
+            tool, code = CALLS[language]
+            server.call(tool, {"code": code}, "hello")
+            deadline = time.monotonic() + 30
+            while time.monotonic() < deadline:
+                for child in client.children(server.pid):
+                    words = client.read_proc(child, "cmdline").split("\0")[:-1]
+                    if "run" in words and "--entrypoint=sh" in words:
+                        return words
+                time.sleep(0.02)
+        raise Broken(f"{self.name}: the server starts no spare container")
+
+    def containers(self, server):
+        words = self.command("ps", "--all", "--filter", f"name=code-sandbox-mcp-{server.pid}-", "--format", "{{.Status}}")
+        return self.output(words).splitlines()
+
+    def wait_ready(self, server, count, settle):
+        """Until the used containers are gone and so many fresh ones wait."""
+        deadline = time.monotonic() + client.PATIENCE
+        while True:
+            found = self.containers(server)
+            if len(found) == count and all(words.startswith("Up") for words in found):
+                break
+            if time.monotonic() > deadline:
+                raise Broken(f"{self.name}: {count} waiting containers expected, found {found}")
+            time.sleep(0.05)
+        time.sleep(settle)
+
+    # --- bare -----------------------------------------------------------------
+
+    def command(self, *words):
+        some = next(iter(self.argv.values()))
+        return [*some[:some.index("run")], *words]
+
+    def output(self, argv):
+        done = subprocess.run(argv, env=self.env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise Broken(f"{self.name}: {' '.join(argv[1:3])}: {done.stderr.strip()[-300:]}")
+        return done.stdout.strip()
+
+    def bare(self, language, code, *flags):
+        """ENGINE run --rm with no more than it takes to work here."""
+        limits = [word for word in self.argv[language] if word.startswith(("--ulimit=nofile", "--ulimit=nproc"))]
+        return self.command("run", "--rm", "--pull=never", "--network=none", *limits, *flags,
+                            self.images[language], *COMMANDS[language], code)
+
+    def hardened(self, language, code):
+        """ENGINE run --rm with every flag that the server gives."""
+        words = self.argv[language]
+        flags = [word for word in words[:words.index("--")]
+                 if not word.startswith(("--interactive", "--name=", "--label=", "--entrypoint="))]
+        command = COMMANDS[language]
+        return [*flags, f"--entrypoint={command[0]}", "--", self.images[language], *command[1:], code]
+
+    def run(self, argv, expect=None):
+        return client.run(argv, self.env, self.log, expect)
+
+    def version(self):
+        if self.name == "docker":
+            return "docker " + self.output(self.command(
+                "version", "--format", "{{.Client.Version}}, engine {{.Server.Version}}"))
+        text = self.output(self.command("--version")).replace(" version", "")
+        runtime = [word.partition("=")[2] for word in self.command() if word.startswith("--runtime=")]
+        return text + (f", {runtime[0]}" if runtime else "")
+
+
+CALLS = {
+    "python": ("run_python_code", "print('hello')"),
+    "javascript": ("run_js_code", "console.log('hello')"),
+}
+COMMANDS = {"python": ["python3", "-u", "-c"], "javascript": ["node", "-e"]}
+
+
+def environment():
+    return {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), "LANG": "C.UTF-8"}
+
+
+def script(*words):
+    done = subprocess.run([str(word) for word in words], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=2, check=False)
+    if done.returncode != 0:
+        raise Broken(f"{words[0].name} {' '.join(str(word) for word in words[1:])} failed; its message is above")
+
+
+def plain_podman():
+    """Rootful podman is the machine's own: nothing has to be brought up for it."""
+    path = next((Path(d, "podman") for d in os.environ["PATH"].split(":") if Path(d, "podman").exists()), None)
+    if path is None:
+        raise Broken("podman is not installed: scripts/setup engine")
+    images = {"python_image": "philschmi/code-sandbox-python:latest", "js_image": "philschmi/code-sandbox-js:latest"}
+    for image in images.values():
+        if subprocess.run([path, "image", "exists", image], check=False).returncode != 0:
+            os.environ["CONTAINER_ENGINE"] = str(path)
+            script(ROOT / "scripts/images")
+    return {"name": "podman", "cli": str(path), "env": {}, **images}
+
+
+@contextmanager
+def engines(names, program, results):
+    """Those that tests/engines has up; otherwise brings them up, and down again."""
+    if names == ["podman"]:
+        yield [Engine(plain_podman(), program, results)]
+        return
+    mine = None if OWNER.exists() else ROOT / "build/engines"
+    state = mine or Path(OWNER.read_text().strip())
+    try:
+        if mine:
+            script(ROOT / "tests/engines", "up", mine)
+        yield [Engine(json.loads((state / f"{name}.json").read_text()), program, results) for name in names]
+    finally:
+        if mine:
+            script(ROOT / "tests/engines", "down", mine)
