@@ -121,13 +121,13 @@ check-valgrind: $(UNIT) ## unit tests under valgrind
 	CK_FORK=no valgrind --quiet --error-exitcode=99 --leak-check=full \
 	  --errors-for-leak-kinds=definite,indirect $(UNIT)
 
+# All of it on the sanitized program; on the one that is shipped, what depends
+# on how it was built: real programs, warm interpreters, real clients.
+SHIPPED = test_programs or test_same_as_plain or test_clients or test_run_command
 check-e2e: all ## end to end, on three real engines and a fake one
 	@$(MAKE) --no-print-directory $(ASAN) all
-	tests/run $(PROGRAM) build/asan/code-sandbox-mcp
-
-.PHONY: bench
-bench: all ## measure against the bare interpreter and the bare engine
-	@tests/bench/bench $(PROGRAM)
+	KEEP=1 tests/run build/asan/code-sandbox-mcp
+	tests/run $(PROGRAM) -- -k '$(SHIPPED)'
 
 lint: all ## static checks
 	@scripts/lint
