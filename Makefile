@@ -126,8 +126,8 @@ check-valgrind: $(UNIT) ## unit tests under valgrind
 SHIPPED = test_programs or test_same_as_plain or test_clients or test_run_command
 check-e2e: all ## end to end, on three real engines and a fake one
 	@$(MAKE) --no-print-directory $(ASAN) all
-	KEEP=1 tests/run build/asan/code-sandbox-mcp
-	tests/run $(PROGRAM) -- -k '$(SHIPPED)'
+	status=0; KEEP=1 tests/run build/asan/code-sandbox-mcp || status=1; \
+	tests/run $(PROGRAM) -- -k '$(SHIPPED)' || status=1; exit $$status
 
 lint: all ## static checks
 	@scripts/lint
