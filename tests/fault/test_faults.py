@@ -66,6 +66,17 @@ def test_info_that_succeeds_without_a_daemon(fake, serve):
     assert_refused(call(start(serve, engine)), "- docker: ERROR: Cannot connect to the fake daemon")
 
 
+def test_hybrid_cgroups_work_with_runc(fake, serve):
+    """podman's crun refuses such hosts (WSL2 is one); where runc is, nobody notices."""
+    engine = fake("hybrid")
+    (engine.bin / "runc").symlink_to("/bin/true")
+    assert_success(call(start(serve, engine)), "hello")
+
+
+def test_hybrid_cgroups_without_runc_are_told_in_the_engine_s_words(fake, serve):
+    assert_refused(call(start(serve, fake("hybrid"))), "hybrid mode not supported")
+
+
 def test_engine_by_path_is_the_only_one_tried(fake, serve):
     engine = fake("ok", "podman")
     engine.add("docker", "down")
