@@ -111,6 +111,10 @@ explain(const struct outcome *outcome, const struct settings *settings)
 		                 "more, up to %d.",
 		    (double)outcome->duration_ms / 1000,
 		    settings->max_timeout_seconds);
+	if (outcome->lost)
+		return xstrdup("The container went away while the program "
+		               "ran: the engine, or its command, was "
+		               "stopped.");
 	if (outcome->signal == SIGKILL)
 		return xasprintf("The program was killed, most likely because "
 		                 "it ran out of memory (limit: %s).",

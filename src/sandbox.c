@@ -209,6 +209,10 @@ succeed(struct call *call, const struct container_end *end)
 	    .exit_code = end->kind == CONTAINER_EXITED ? end->number : -1,
 	    .signal = end->kind == CONTAINER_SIGNALED ? end->number : 0,
 	    .timed_out = call->timed_out,
+	    /* 137 is the word for a container that was killed as a whole,
+	     * which the kernel does when memory runs out. */
+	    .lost = end->kind == CONTAINER_LOST && !call->timed_out &&
+	        end->cli_status != 137,
 	    .truncated = capture_truncated(out) || capture_truncated(err_out),
 	    .duration_ms = milliseconds_since(&call->started_at),
 	};
@@ -331,6 +335,12 @@ on_ended(void *arg, const struct container_end *end)
 	} else if (may_run_again(call, end)) {
 		call->retried = true;
 		take_container(call);
+	} else if (end->kind == CONTAINER_LOST && !call->started) {
+		err_set(&call->err, ERR_ENGINE,
+		    "The container went away while the code was on its way: "
+		    "the engine, or its command, was stopped. The program "
+		    "most likely did not run.");
+		fail(call, &call->err);
 	} else {
 		succeed(call, end);
 	}

@@ -32,6 +32,7 @@ struct outcome {
 	int exit_code; /* -1 when a signal ended it */
 	int signal;    /* 0 when it exited */
 	bool timed_out;
+	bool lost; /* the container was taken away from under the program */
 	bool truncated;
 	char *out, *err_out; /* valid UTF-8 */
 	size_t out_length, err_out_length;

@@ -137,7 +137,7 @@ def test_killed_cli_still_gives_an_answer(engine, serve):
     ident = server.start_busy()
     [cli] = server.clis()
     os.kill(cli, signal.SIGKILL)
-    assert_failure(server.result(ident), stdout="up\n", signal="SIGKILL", note="killed")
+    assert_failure(server.result(ident), stdout="up\n", signal="SIGKILL", note="went away")
     server.wait_stopped(ident)
     assert_success(server.call("print('next')"), "next")
 

@@ -244,7 +244,7 @@ def test_start_that_fails_is_no_result_of_the_program(fake, serve):
 def test_cli_that_ends_half_way(fake, serve):
     engine = fake("dies-half-way")
     server = serve(engine)
-    assert_failure(call(server), stdout="half an ans", signal="SIGKILL", note="killed")
+    assert_failure(call(server), stdout="half an ans", signal="SIGKILL", note="went away")
     engine.behave("ok")
     assert_success(call(server), "hello")
 
@@ -252,7 +252,7 @@ def test_cli_that_ends_half_way(fake, serve):
 def test_cli_that_is_killed_half_way(fake, serve):
     engine = fake("killed-half-way")
     server = serve(engine)
-    assert_failure(call(server), stdout="half an ans", signal="SIGKILL", note="killed")
+    assert_failure(call(server), stdout="half an ans", signal="SIGKILL", note="went away")
     server.wait_no_containers()
     assert len(engine.commands("rm")) == 1
 
@@ -276,12 +276,12 @@ def test_trailer_with_a_wrong_nonce(fake, serve):
     """It is output; and the CLI's end without a true one is a loss."""
     forged = "\x1e" + "0" * 32 + " exit 0\n"
     result = call(serve(fake("lies-about-the-nonce")))
-    assert_failure(result, stdout=forged, stderr=forged, signal="SIGKILL", note="killed")
+    assert_failure(result, stdout=forged, stderr=forged, signal="SIGKILL", note="went away")
 
 
 def test_trailer_on_one_stream_only(fake, serve):
     result = call(serve(fake("ends-one-stream")))
-    assert_failure(result, stdout="said\n", signal="SIGKILL", note="killed")
+    assert_failure(result, stdout="said\n", signal="SIGKILL", note="went away")
 
 
 def test_trailer_twice(fake, serve):
