@@ -134,7 +134,8 @@ def test_descriptors_of_the_runner_are_closed(shared):
 def test_duration_is_measured(shared):
     result = shared.call("import time; time.sleep(1); print('slept')")
     assert_success(result, "slept")
-    assert 1000 <= result["structuredContent"]["duration_ms"] < 20000
+    # From when we hear that it has started, which is a moment later.
+    assert 800 <= result["structuredContent"]["duration_ms"] < 20000
 
 
 def test_invalid_utf8_is_repaired(shared):
