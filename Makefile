@@ -103,7 +103,8 @@ setup-test: setup
 images: ## build the two images with the engine that answers
 	@scripts/images
 
-.PHONY: check check-unit check-asan check-valgrind check-e2e lint format
+.PHONY: check check-unit check-asan check-valgrind check-e2e check-clients lint \
+	format
 check: setup-test ## everything: set up, build, lint, every test
 	@$(MAKE) --no-print-directory lint check-unit check-asan check-valgrind
 	@scripts/images
@@ -128,6 +129,10 @@ check-e2e: all ## end to end, on three real engines and a fake one
 	@$(MAKE) --no-print-directory $(ASAN) all
 	status=0; KEEP=1 tests/run build/asan/code-sandbox-mcp || status=1; \
 	tests/run $(PROGRAM) -- -k '$(SHIPPED)' || status=1; exit $$status
+
+check-clients: all ## conformance suite, schemas, HTTP, other people's clients
+	@$(MAKE) --no-print-directory $(ASAN) all
+	tests/protocol/run $(PROGRAM) build/asan/code-sandbox-mcp
 
 lint: all ## static checks
 	@scripts/lint
