@@ -134,6 +134,10 @@ check-clients: all ## conformance suite, schemas, HTTP, other people's clients
 	@$(MAKE) --no-print-directory $(ASAN) all
 	tests/protocol/run $(PROGRAM) build/asan/code-sandbox-mcp
 
+.PHONY: bench
+bench: all ## measure against the bare interpreter and the bare engine
+	@tests/bench/bench $(PROGRAM)
+
 lint: all ## static checks
 	@scripts/lint
 
