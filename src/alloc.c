@@ -18,6 +18,12 @@ check(void *pointer)
 }
 
 void *
+xmalloc(size_t size)
+{
+	return check(malloc(size));
+}
+
+void *
 xcalloc(size_t count, size_t size)
 {
 	return check(calloc(count, size));

@@ -8,6 +8,7 @@
  * Allocation that does not return NULL.  Out of memory ends the process with
  * a message; the containers then end too, because each watches its stdin.
  */
+void *xmalloc(size_t size);
 void *xcalloc(size_t count, size_t size);
 void *xrealloc(void *pointer, size_t size);
 char *xstrdup(const char *text);

@@ -5,11 +5,16 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "reply.h"
+
+/* Of all the answers together; one by one they can be as long as they are. */
+#define ANSWERS_MAX ((size_t)64 * 1024 * 1024)
 
 struct batch {
 	struct outlet outlet;
 	size_t expected, arrived;
 	bool closed;
+	bool too_long;
 	char *text;
 	size_t length;
 };
@@ -38,11 +43,25 @@ append(struct batch *batch, const char *text, size_t length)
 }
 
 static void
+send_too_long(const struct batch *batch)
+{
+	struct err err;
+
+	err_set(&err, ERR_INTERNAL,
+	    "the answers to this batch have more than %zu bytes together: "
+	    "send its requests one by one",
+	    ANSWERS_MAX);
+	reply_send_error(&batch->outlet, NULL, &err, NULL);
+}
+
+static void
 finish_if_over(struct batch *batch)
 {
 	if (!batch->closed || batch->arrived < batch->expected)
 		return;
-	if (batch->arrived > 0) {
+	if (batch->too_long) {
+		send_too_long(batch);
+	} else if (batch->arrived > 0) {
 		append(batch, "]", 1);
 		batch->outlet.reply(
 		    batch->outlet.arg, batch->text, batch->length, ERR_NONE);
@@ -67,8 +86,11 @@ on_reply(void *arg, const char *message, size_t length, enum err_code code)
 	struct batch *batch = arg;
 
 	(void)code;
-	append(batch, batch->arrived == 0 ? "[" : ",", 1);
-	append(batch, message, length);
+	batch->too_long |= batch->length + length > ANSWERS_MAX;
+	if (!batch->too_long) {
+		append(batch, batch->arrived == 0 ? "[" : ",", 1);
+		append(batch, message, length);
+	}
 	batch->arrived++;
 	finish_if_over(batch);
 }

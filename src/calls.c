@@ -8,33 +8,41 @@
 #include <event2/event.h>
 
 #include "alloc.h"
+#include "json.h"
 #include "log.h"
 #include "progress.h"
+#include "recent.h"
 #include "reply.h"
+#include "resources.h"
 #include "result.h"
 
 /* A call that runs longer than this becomes a task, if the client knows how to
  * poll for one. */
 #define TASK_AFTER_SECONDS 10
 
-struct tool_call {
-	TAILQ_ENTRY(tool_call) entry;
+struct pending {
+	TAILQ_ENTRY(pending) entry;
 	struct calls *calls; /* NULL: it is a task now */
 	struct calls_config config;
 	char *id;
 	enum revision revision;
 	struct outlet outlet;
 	struct progress *progress; /* NULL: the client does not want any */
-	const struct tool *tool;
+	/* Makes the answer: reply->result, or an error. */
+	int (*answer)(const struct pending *call, const struct outcome *outcome,
+	    struct reply *reply, struct err *err);
+	const struct language *language; /* of the program; or NULL */
+	char *uri;                       /* that is read; or NULL */
 	int timeout_seconds;
 	struct call *call;
 	struct event *patience; /* until it becomes a task; or NULL */
+	struct recent recent;   /* for the task that it may become */
 	struct task *task;
 };
 
 struct calls {
 	struct calls_config config;
-	TAILQ_HEAD(tool_calls, tool_call) list;
+	TAILQ_HEAD(pending_list, pending) list;
 };
 
 struct calls *
@@ -48,7 +56,7 @@ calls_new(const struct calls_config *config)
 }
 
 static void
-tool_call_free(struct tool_call *call)
+pending_free(struct pending *call)
 {
 	if (call->calls != NULL)
 		TAILQ_REMOVE(&call->calls->list, call, entry);
@@ -56,12 +64,13 @@ tool_call_free(struct tool_call *call)
 		event_free(call->patience);
 	progress_free(call->progress);
 	free(call->id);
+	free(call->uri);
 	free(call);
 }
 
 /* Nothing more goes to its outlet. */
 static void
-mute(struct tool_call *call)
+mute(struct pending *call)
 {
 	struct outlet outlet = call->outlet;
 
@@ -73,64 +82,123 @@ mute(struct tool_call *call)
 }
 
 static void
-cancel(struct tool_call *call)
+cancel(struct pending *call)
 {
 	mute(call);
 	sandbox_cancel(call->call);
-	tool_call_free(call);
+	pending_free(call);
 }
 
 void
 calls_free(struct calls *calls)
 {
-	struct tool_call *call;
+	struct pending *call;
 
 	while ((call = TAILQ_FIRST(&calls->list)) != NULL)
 		cancel(call);
 	free(calls);
 }
 
+/* Who polls sees what was said before there was a task as well. */
+static void
+tell_poller(struct pending *call, const char *data, size_t length)
+{
+	if (call->task != NULL)
+		task_output(call->task, data, length);
+	else if (call->patience != NULL)
+		recent_add(&call->recent, data, length);
+}
+
 static void
 on_output(void *arg, enum child_stream stream, const char *data, size_t length)
 {
-	struct tool_call *call = arg;
+	struct pending *call = arg;
 
 	(void)stream;
-	if (call->task != NULL)
-		task_output(call->task, data, length);
-	else if (call->progress != NULL)
+	tell_poller(call, data, length);
+	if (call->progress != NULL)
 		progress_output(call->progress, data, length);
 }
 
 static void
 on_progress(void *arg, const char *text)
 {
-	struct tool_call *call = arg;
+	struct pending *call = arg;
+	char *line = xasprintf("%s\n", text);
 
+	tell_poller(call, line, strlen(line));
+	free(line);
 	if (call->progress != NULL)
-		progress_say(call->progress, text);
+		progress_note(call->progress, text);
+}
+
+static int
+answer_tool(const struct pending *call, const struct outcome *outcome,
+    struct reply *reply, struct err *err)
+{
+	(void)err;
+	reply->result = result_build(reply->doc, outcome, call->language,
+	    call->config.settings, call->revision);
+	return 0;
+}
+
+/* The next program of the session may change the file, so it is not to be
+ * kept. */
+static int
+answer_read(const struct pending *call, const struct outcome *outcome,
+    struct reply *reply, struct err *err)
+{
+	reply->cacheable = true;
+	reply->cache_ms = 0;
+	if (resource_read_fetched(reply->doc,
+	        yyjson_mut_obj_add_arr(reply->doc, reply->result, "contents"),
+	        call->uri, outcome, err) == 0)
+		return 0;
+	reply->error_data =
+	    resource_error(reply->doc, call->uri, call->revision, err);
+	return -1;
+}
+
+static void
+send_error(const struct pending *call, const struct reply *reply,
+    const struct err *err)
+{
+	char *data = json_write_value(reply->error_data);
+
+	reply_send_error(&call->outlet, call->id, err, data);
+	free(data);
+}
+
+static void
+complete_task(struct task *task, struct reply *reply)
+{
+	char *text = json_write_value(reply->result);
+
+	if (text == NULL)
+		text = json_write_value(result_build_error(
+		    reply->doc, "The result could not be written as JSON."));
+	task_complete(task, text);
 }
 
 static void
 on_done(void *arg, const struct outcome *outcome)
 {
-	struct tool_call *call = arg;
+	struct pending *call = arg;
 	struct reply reply;
+	struct err err;
 
 	/* No progress after the result. */
 	progress_free(call->progress);
 	call->progress = NULL;
 	reply_init(&reply);
-	reply.result =
-	    result_build(reply.doc, outcome, &languages[call->tool->language],
-	        call->config.settings, call->revision);
-	if (call->task != NULL)
-		task_complete(
-		    call->task, yyjson_mut_val_write(reply.result, 0, NULL));
+	if (call->answer(call, outcome, &reply, &err) != 0)
+		send_error(call, &reply, &err);
+	else if (call->task != NULL)
+		complete_task(call->task, &reply);
 	else
 		reply_send(&reply, &call->outlet, call->id, call->revision);
 	reply_release(&reply);
-	tool_call_free(call);
+	pending_free(call);
 }
 
 static const struct sandbox_callbacks sandbox_callbacks = {
@@ -148,7 +216,7 @@ on_task_cancelled(void *arg)
 static void
 on_patience(evutil_socket_t fd, short what, void *arg)
 {
-	struct tool_call *call = arg;
+	struct pending *call = arg;
 	struct reply reply;
 
 	(void)fd;
@@ -159,6 +227,7 @@ on_patience(evutil_socket_t fd, short what, void *arg)
 	call->progress = NULL;
 	call->task = task_new(
 	    call->config.tasks, call->timeout_seconds, on_task_cancelled, call);
+	task_output(call->task, call->recent.data, call->recent.length);
 	reply_init(&reply);
 	reply.result_type = "task";
 	task_describe(call->task, reply.doc, reply.result);
@@ -185,12 +254,10 @@ start_progress(const struct calls *calls, const struct request *request)
 	return progress;
 }
 
-void
-calls_start(struct calls *calls, const struct request *request,
-    const struct tool *tool, const struct sandbox_request *work)
+static struct pending *
+pending_new(struct calls *calls, const struct request *request)
 {
-	static const struct timeval patience = {.tv_sec = TASK_AFTER_SECONDS};
-	struct tool_call *call = xcalloc(1, sizeof(*call));
+	struct pending *call = xcalloc(1, sizeof(*call));
 
 	call->calls = calls;
 	call->config = calls->config;
@@ -198,27 +265,62 @@ calls_start(struct calls *calls, const struct request *request,
 	call->revision = request->revision;
 	call->outlet = request->outlet;
 	call->progress = start_progress(calls, request);
-	call->tool = tool;
-	call->timeout_seconds = work->timeout_seconds;
 	TAILQ_INSERT_TAIL(&calls->list, call, entry);
+	return call;
+}
+
+static void
+begin(struct pending *call, struct job *job)
+{
+	call->timeout_seconds = job->timeout_seconds > 0
+	    ? job->timeout_seconds
+	    : call->config.settings->timeout_seconds;
+	call->call =
+	    sandbox_call(call->config.sandbox, job, &sandbox_callbacks, call);
+}
+
+void
+calls_start(struct calls *calls, const struct request *request, struct job *job)
+{
+	static const struct timeval patience = {.tv_sec = TASK_AFTER_SECONDS};
+	struct pending *call = pending_new(calls, request);
+
+	call->answer = answer_tool;
+	call->language = job->language;
 	if (request->tasks) {
 		call->patience =
 		    evtimer_new(calls->config.base, on_patience, call);
 		evtimer_add(call->patience, &patience);
 	}
-	call->call =
-	    sandbox_call(calls->config.sandbox, work, &sandbox_callbacks, call);
+	begin(call, job);
 }
 
-static struct tool_call *
+void
+calls_read(struct calls *calls, const struct request *request, const char *uri,
+    struct job *job)
+{
+	struct pending *call = pending_new(calls, request);
+
+	call->answer = answer_read;
+	call->uri = xstrdup(uri);
+	begin(call, job);
+}
+
+static struct pending *
 find(const struct calls *calls, const char *id)
 {
-	struct tool_call *call;
+	struct pending *call;
 
 	TAILQ_FOREACH (call, &calls->list, entry)
 		if (strcmp(call->id, id) == 0)
 			return call;
 	return NULL;
+}
+
+bool
+calls_are_over(const struct calls *calls)
+{
+	return TAILQ_EMPTY(&calls->list);
 }
 
 bool
@@ -230,7 +332,7 @@ calls_include(const struct calls *calls, const char *id)
 void
 calls_cancel(struct calls *calls, const char *id)
 {
-	struct tool_call *call = find(calls, id);
+	struct pending *call = find(calls, id);
 
 	if (call == NULL)
 		return;
@@ -241,7 +343,7 @@ calls_cancel(struct calls *calls, const char *id)
 void
 calls_disconnect(struct calls *calls, const void *owner)
 {
-	struct tool_call *call, *next;
+	struct pending *call, *next;
 
 	TAILQ_FOREACH_SAFE (call, &calls->list, entry, next) {
 		if (call->outlet.owner != owner)

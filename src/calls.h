@@ -7,12 +7,12 @@
 #include "sandbox.h"
 #include "settings.h"
 #include "tasks.h"
-#include "tools.h"
 
 /*
- * The tools/call requests of one client that are under way.  A call of a
- * client that can poll becomes a task when it takes long; then it is no longer
- * among these, and ends with its task.
+ * The requests of one client that take a container, and so take a while:
+ * tools/call, and resources/read of a file.  A tools/call of a client that can
+ * poll becomes a task when it takes long; then it is no longer among these, and
+ * ends with its task.
  */
 
 struct event_base;
@@ -29,8 +29,13 @@ struct calls *calls_new(const struct calls_config *config);
 /* Cancels what is left. */
 void calls_free(struct calls *calls);
 
-void calls_start(struct calls *calls, const struct request *request,
-    const struct tool *tool, const struct sandbox_request *work);
+/* Takes over what the job owns. */
+void calls_start(
+    struct calls *calls, const struct request *request, struct job *job);
+/* The same for a job that fetches a file, the resource of that uri. */
+void calls_read(struct calls *calls, const struct request *request,
+    const char *uri, struct job *job);
+bool calls_are_over(const struct calls *calls);
 bool calls_include(const struct calls *calls, const char *id);
 /* No answer is sent.  What is not under way is not a mistake. */
 void calls_cancel(struct calls *calls, const char *id);

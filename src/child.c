@@ -6,6 +6,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -19,6 +20,7 @@
 
 #include "alloc.h"
 #include "log.h"
+#include "watch.h"
 
 #define READ_SIZE ((size_t)256 * 1024)
 #define PIPE_BYTES (256 * 1024)
@@ -143,6 +145,11 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 			    child->children->read_buffer, (size_t)got);
 		return;
 	}
+	if (got < 0) {
+		/* Nobody could tell what it says: it is as good as dead. */
+		log_warn("cannot read from a child: %s", strerror(errno));
+		child_kill(child, SIGKILL);
+	}
 	stream_close(stream);
 	finish_if_over(child);
 }
@@ -164,7 +171,7 @@ on_writable(evutil_socket_t fd, short what, void *arg)
 		return;
 	}
 	if (evbuffer_get_length(child->input) > 0)
-		event_add(child->writable, NULL);
+		watch(child->writable, NULL);
 	else if (child->input_ends)
 		child_close_stdin(child);
 }
@@ -202,7 +209,7 @@ children_new(struct event_base *base)
 	TAILQ_INIT(&children->list);
 	children->read_buffer = xcalloc(1, READ_SIZE);
 	children->sigchld = evsignal_new(base, SIGCHLD, on_sigchld, children);
-	evsignal_add(children->sigchld, NULL);
+	watch(children->sigchld, NULL);
 	return children;
 }
 
@@ -254,7 +261,8 @@ plumbing_open(struct plumbing *plumbing, bool with_stdin, struct err *err)
 			return err_system(err, errno, "pipe");
 		plumbing->ours[i] = ends[i == 0];
 		plumbing->theirs[i] = ends[i != 0];
-		fcntl(plumbing->ours[i], F_SETFL, O_NONBLOCK);
+		if (fcntl(plumbing->ours[i], F_SETFL, O_NONBLOCK) != 0)
+			return err_system(err, errno, "pipe");
 		/* Fewer wake-ups for a program that says much; a wish. */
 		fcntl(plumbing->ours[i], F_SETPIPE_SZ, PIPE_BYTES);
 	}
@@ -269,6 +277,23 @@ static const char *
 neutral_directory(void)
 {
 	return access("/proc/self", X_OK) == 0 ? "/proc" : "/";
+}
+
+/* Each of them matters: a child without them would have our own stdout. */
+static int
+add_actions(posix_spawn_file_actions_t *actions, const int theirs[3])
+{
+	int errnum = 0;
+
+	for (int i = 0; i < 3 && errnum == 0; i++)
+		errnum =
+		    posix_spawn_file_actions_adddup2(actions, theirs[i], i);
+	if (errnum == 0)
+		errnum = posix_spawn_file_actions_addclosefrom_np(actions, 3);
+	if (errnum == 0)
+		errnum = posix_spawn_file_actions_addchdir_np(
+		    actions, neutral_directory());
+	return errnum;
 }
 
 static int
@@ -291,12 +316,10 @@ spawn(pid_t *pid, const struct child_spec *spec, const int theirs[3])
 	    POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK |
 	        POSIX_SPAWN_SETPGROUP);
 	posix_spawn_file_actions_init(&actions);
-	for (int i = 0; i < 3; i++)
-		posix_spawn_file_actions_adddup2(&actions, theirs[i], i);
-	posix_spawn_file_actions_addclosefrom_np(&actions, 3);
-	posix_spawn_file_actions_addchdir_np(&actions, neutral_directory());
-	errnum = posix_spawn(
-	    pid, spec->argv[0], &actions, &attributes, spec->argv, spec->envp);
+	errnum = add_actions(&actions, theirs);
+	if (errnum == 0)
+		errnum = posix_spawn(pid, spec->argv[0], &actions, &attributes,
+		    spec->argv, spec->envp);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attributes);
 	return errnum;
@@ -326,7 +349,7 @@ child_new(
 		stream->fd = ours[1 + i];
 		stream->readable = event_new(children->base, stream->fd,
 		    EV_READ | EV_PERSIST, on_readable, stream);
-		event_add(stream->readable, NULL);
+		watch(stream->readable, NULL);
 	}
 	TAILQ_INSERT_TAIL(&children->list, child, entry);
 	return child;
@@ -396,10 +419,19 @@ child_finish_stdin(struct child *child)
 }
 
 void
+child_limit(struct child *child, int resource, size_t limit)
+{
+	const struct rlimit both = {.rlim_cur = limit, .rlim_max = limit};
+
+	prlimit(child->pid, (enum __rlimit_resource)resource, &both, NULL);
+}
+
+void
 child_kill(struct child *child, int signal_number)
 {
+	/* With its whole group: the engine may be a script around another. */
 	if (!child->reaped)
-		kill(child->pid, signal_number);
+		kill(-child->pid, signal_number);
 }
 
 void

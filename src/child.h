@@ -52,6 +52,8 @@ void child_write(struct child *child, const struct iovec *pieces, size_t count);
 void child_finish_stdin(struct child *child);
 /* Closes it now and drops what was not yet taken. */
 void child_close_stdin(struct child *child);
+/* A limit of setrlimit(2): before it is written to is before it works. */
+void child_limit(struct child *child, int resource, size_t limit);
 void child_kill(struct child *child, int signal_number);
 /* Nobody is interested any more: output is drained, done() is not called. */
 void child_abandon(struct child *child);

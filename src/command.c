@@ -11,7 +11,6 @@
 
 #include "alloc.h"
 #include "capture.h"
-#include "log.h"
 
 #define OUTPUT_LIMIT ((size_t)256 * 1024)
 #define LINE_LIMIT 512

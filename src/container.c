@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,10 +13,13 @@
 
 #include "alloc.h"
 #include "container_private.h"
+#include "message.h"
 
 #define WORDS_LIMIT ((size_t)16 * 1024)
 /* From closing its stdin until we ask the engine to remove it. */
 #define KILL_GRACE_MS 500
+/* From an interrupt until a session is given up. */
+#define CONTAINER_INTERRUPT_MS 3000
 /* What a CLI exits with when the engine could not do it. */
 #define ENGINE_FAILED 125
 
@@ -33,13 +35,19 @@ containers_new(struct event_base *base, struct engine *engine)
 	return containers;
 }
 
-void
-container_set_deadline(struct container *container, int milliseconds)
+static void
+arm(struct event *timer, int milliseconds)
 {
 	struct timeval delay = {
-	    milliseconds / 1000, milliseconds % 1000 * 1000};
+	    milliseconds / 1000, milliseconds % 1000 * 1000L};
 
-	evtimer_add(container->deadline, &delay);
+	evtimer_add(timer, &delay);
+}
+
+void
+container_doom(struct container *container, int milliseconds)
+{
+	arm(container->doom, milliseconds);
 }
 
 void
@@ -55,6 +63,7 @@ container_free(struct container *container)
 	if (container->command != NULL)
 		command_drop(container->command);
 	event_free(container->deadline);
+	event_free(container->doom);
 	capture_release(&container->words);
 	strlist_release(&container->create_argv);
 	free(container->tar);
@@ -107,25 +116,47 @@ container_ended(
 	container->end.kind = kind;
 	container->end.number = number;
 	container->end.words = words;
+	evtimer_del(container->deadline);
+	/* The runner is done, or about to be; this makes sure.  Before the
+	 * callback, which may be in a greater hurry. */
+	if (container->child != NULL) {
+		child_close_stdin(container->child);
+		container_doom(container, CONTAINER_TEARDOWN_MS);
+	}
 	if (container->callbacks != NULL)
 		container->callbacks->ended(container->arg, &container->end);
 	container->callbacks = NULL;
 	container->end.words = NULL;
 	free(words);
-	/* The runner is done, or about to be; this makes sure. */
-	if (container->child != NULL) {
-		child_close_stdin(container->child);
-		container_set_deadline(container, CONTAINER_TEARDOWN_MS);
-	}
 }
 
-static void
-become_ready(struct container *container)
+void
+container_ready(struct container *container)
 {
 	container->state = CONTAINER_READY;
 	evtimer_del(container->deadline);
 	if (container->callbacks != NULL)
 		container->callbacks->ready(container->arg);
+}
+
+/* We will not wait any longer. */
+static void
+give_up(struct container *container)
+{
+	/* The CLI is alive, and may have more to say: who knows what the
+	 * container does. */
+	container->end.cli_status = -1;
+	container->end.late = container->state == CONTAINER_STARTING ||
+	    container->state == CONTAINER_SENT;
+	container_ended(container,
+	    container->state == CONTAINER_STARTING ? CONTAINER_FAILED
+	                                           : CONTAINER_LOST,
+	    0);
+	/* It has been removed, and the CLI does not notice. */
+	if (container->removed && container->child != NULL)
+		child_kill(container->child, SIGKILL);
+	else
+		container_remove(container);
 }
 
 static void
@@ -136,53 +167,18 @@ on_deadline(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	if (container->state == CONTAINER_STARTING &&
-	    container->mode == CONTAINER_COPY) {
-		become_ready(container);
-		return;
-	}
-	if (container->state == CONTAINER_STARTING) {
-		static const char words[] = "the container did not start "
-		                            "within 60 seconds";
-
-		capture_add(&container->words, words, sizeof(words) - 1);
-		container->end.cli_status = -1;
-		container_ended(container, CONTAINER_FAILED, 0);
-	} else {
-		container_ended(container, CONTAINER_LOST, 0);
-	}
-	/* It has been removed, and the CLI does not notice. */
-	if (container->removed && container->child != NULL)
-		child_kill(container->child, SIGKILL);
+	    container->mode == CONTAINER_COPY)
+		container_ready(container);
 	else
-		container_remove(container);
+		give_up(container);
 }
 
 static void
-on_payload(void *arg, const char *data, size_t length)
+on_doom(evutil_socket_t fd, short what, void *arg)
 {
-	struct side *side = arg;
-	struct container *container = side->container;
-
-	/* With CONTAINER_COPY the engine speaks on the same stream. */
-	if (!side->ready ||
-	    (container->mode == CONTAINER_COPY && side->stream == CHILD_STDERR))
-		capture_add(&container->words, data, length);
-	if (!side->ready)
-		return;
-	if (!side->ended && container->callbacks != NULL)
-		container->callbacks->output(
-		    container->arg, side->stream, data, length);
-}
-
-static void
-on_side_ready(struct side *side)
-{
-	struct container *container = side->container;
-
-	side->ready = true;
-	if (container->state == CONTAINER_STARTING &&
-	    container->sides[0].ready && container->sides[1].ready)
-		become_ready(container);
+	(void)fd;
+	(void)what;
+	give_up(arg);
 }
 
 void
@@ -195,68 +191,38 @@ container_started(struct container *container)
 }
 
 static void
-on_side_ended(struct side *side, enum container_end_kind kind, int number)
-{
-	struct container *container = side->container;
-
-	side->ended = true;
-	if (container->state == CONTAINER_RUNNING &&
-	    container->sides[0].ended && container->sides[1].ended)
-		container_ended(container, kind, number);
-}
-
-static void
-on_marker(void *arg, enum marker_word word, int number)
-{
-	struct side *side = arg;
-	struct container *container = side->container;
-
-	container->end.runner_spoke = true;
-	switch (word) {
-	case MARKER_ABSENT:
-		container->end.absent = true;
-		break;
-	case MARKER_READY:
-		on_side_ready(side);
-		break;
-	case MARKER_STARTED:
-		if (container->state == CONTAINER_SENT)
-			container_started(container);
-		break;
-	case MARKER_EXIT:
-		on_side_ended(side, CONTAINER_EXITED, number);
-		break;
-	case MARKER_SIGNAL:
-		on_side_ended(side, CONTAINER_SIGNALED, number);
-		break;
-	}
-}
-
-static const struct marker_callbacks marker_callbacks = {on_payload, on_marker};
-
-static void
 on_output(void *arg, enum child_stream stream, const char *data, size_t length)
 {
-	struct container *container = arg;
-
-	if (container->mode == CONTAINER_COPY)
-		on_payload(&container->sides[stream], data, length);
-	else
-		marker_scanner_feed(
-		    &container->sides[stream].scanner, data, length);
+	container_hear(arg, stream, data, length);
 }
 
-/* How the program ended, from the CLI alone. */
+/* With CONTAINER_COPY a status may be the program's or the engine's own; both
+ * engines begin what they have to say on stderr with this. */
+static bool
+engine_failed(struct container *container, int status)
+{
+	size_t length;
+	char *words = capture_text(&container->words, &length);
+	bool failed =
+	    status == ENGINE_FAILED && strncmp(words, "Error", 5) == 0;
+
+	free(words);
+	return failed;
+}
+
+/* How it ended, from the CLI alone. */
 static void
 end_by_status(struct container *container, int status)
 {
-	if (container->state == CONTAINER_SENT)
-		container_ended(container, CONTAINER_LOST, 0);
-	else if (container->state != CONTAINER_RUNNING)
+	bool told = container->mode == CONTAINER_COPY &&
+	    container->state == CONTAINER_RUNNING && status >= 0;
+
+	if (container->state == CONTAINER_STARTING ||
+	    container->state == CONTAINER_READY)
 		container_ended(container, CONTAINER_FAILED, 0);
-	else if (container->mode != CONTAINER_COPY || status < 0)
+	else if (!told)
 		container_ended(container, CONTAINER_LOST, 0);
-	else if (status == ENGINE_FAILED)
+	else if (engine_failed(container, status))
 		container_ended(container, CONTAINER_FAILED, 0);
 	else if (status > 128 && status <= 128 + SIGSYS)
 		container_ended(container, CONTAINER_SIGNALED, status - 128);
@@ -264,23 +230,44 @@ end_by_status(struct container *container, int status)
 		container_ended(container, CONTAINER_EXITED, status);
 }
 
+/*
+ * Whether its container may still be there.  It may if the CLI was killed, even
+ * behind a removal, which may have come before the container was made.  While
+ * it starts, the engine may have made it and not gone on.  Once it is up the
+ * CLI ends with the runner, which exits with 0, or is killed; with anything
+ * else it speaks for itself: it has lost its daemon, or podman its conmon.
+ * With CONTAINER_COPY the status is the program's.
+ */
+static bool
+may_be_left(const struct container *container, int status)
+{
+	if (status < 0)
+		return true;
+	if (container->removed)
+		return false;
+	if (container->state == CONTAINER_STARTING ||
+	    container->mode == CONTAINER_COPY)
+		return status == ENGINE_FAILED;
+	return status != 0 && status != 128 + SIGKILL;
+}
+
 static void
 on_done(void *arg, int wait_status)
 {
 	struct container *container = arg;
 	int status = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1;
+	bool left = may_be_left(container, status);
 
 	container->child = NULL;
 	container->end.cli_status = status;
-	if (container->mode != CONTAINER_COPY)
-		for (size_t i = 0; i < CHILD_STREAMS; i++)
-			marker_scanner_flush(&container->sides[i].scanner);
+	container_hear_end(container);
 	end_by_status(container, status);
-	/* A CLI that was killed has not removed its container. */
-	if (status >= 0 && container->command == NULL)
-		container_free(container);
-	else if (container->command == NULL)
+	if (container->command != NULL)
+		return;
+	if (left)
 		container_remove(container);
+	else
+		container_free(container);
 }
 
 static const struct child_callbacks child_callbacks = {on_output, on_done};
@@ -301,16 +288,10 @@ container_new(struct containers *containers,
 	    (int)getpid(), containers->serial++, arc4random());
 	container->deadline =
 	    evtimer_new(containers->base, on_deadline, container);
+	container->doom = evtimer_new(containers->base, on_doom, container);
 	token_make(container->nonce);
 	capture_init(&container->words, WORDS_LIMIT);
-	for (size_t i = 0; i < CHILD_STREAMS; i++) {
-		struct side *side = &container->sides[i];
-
-		side->container = container;
-		side->stream = (enum child_stream)i;
-		marker_scanner_init(
-		    &side->scanner, container->nonce, &marker_callbacks, side);
-	}
+	container_listen(container);
 	TAILQ_INSERT_TAIL(&containers->list, container, entry);
 	return container;
 }
@@ -335,7 +316,7 @@ start_runner(struct container *container, const struct container_spec *spec,
 	    &argv, engine_traits(container->containers->engine), spec);
 	status = container_attach(container, &argv, err);
 	strlist_release(&argv);
-	container_set_deadline(container, CONTAINER_START_SECONDS * 1000);
+	arm(container->deadline, CONTAINER_START_SECONDS * 1000);
 	return status;
 }
 
@@ -355,13 +336,14 @@ container_start(struct containers *containers,
 	    .mode = options->mode,
 	    .preload = options->preload,
 	    .pass_env = options->pass_env,
+	    .loosened = options->loosened,
 	    .limits = options->limits,
 	};
 
 	if (options->mode == CONTAINER_COPY) {
 		engine_argv_create(&container->create_argv,
 		    engine_traits(containers->engine), &spec);
-		container_set_deadline(container, 0);
+		arm(container->deadline, 0);
 		return container;
 	}
 	if (start_runner(container, &spec, err) == 0)
@@ -372,22 +354,41 @@ container_start(struct containers *containers,
 }
 
 void
-container_run(struct container *container, const char *code, size_t length)
+container_run(struct container *container, const struct job *job)
 {
-	char header[32];
-	int used;
-
 	container->state = CONTAINER_SENT;
+	container->stays = false;
+	container->end.alive = false;
 	if (container->mode == CONTAINER_COPY) {
-		container_copy_run(container, code, length);
+		container_copy_run(container, job->code, job->code_length);
 		return;
 	}
-	container_set_deadline(container, CONTAINER_START_SECONDS * 1000);
-	used = snprintf(header, sizeof(header), "%zu\n", length);
-	child_write(container->child,
-	    (const struct iovec[]){
-	        {header, (size_t)used}, {(void *)(uintptr_t)code, length}},
-	    2);
+	arm(container->deadline,
+	    1000 *
+	        (job->packages.count > 0 ? CONTAINER_INSTALL_SECONDS
+	                                 : CONTAINER_START_SECONDS));
+	message_call(container->child, job);
+}
+
+void
+container_list(struct container *container)
+{
+	arm(container->deadline, CONTAINER_ANSWER_SECONDS * 1000);
+	message_list(container->child);
+}
+
+void
+container_get(struct container *container, size_t limit, const char *path)
+{
+	arm(container->deadline, CONTAINER_ANSWER_SECONDS * 1000);
+	message_get(container->child, limit, path);
+}
+
+void
+container_interrupt(struct container *container)
+{
+	arm(container->deadline, CONTAINER_INTERRUPT_MS);
+	message_interrupt(container->child);
 }
 
 void
@@ -401,11 +402,12 @@ container_adopt(struct container *container,
 void
 container_kill(struct container *container)
 {
-	if (container->state == CONTAINER_OVER && container->child == NULL)
+	if (container->state == CONTAINER_OVER &&
+	    (container->child == NULL || container->command != NULL))
 		return; /* its removal is under way */
 	if (container->child != NULL) {
 		child_close_stdin(container->child);
-		container_set_deadline(container,
+		container_doom(container,
 		    container->mode == CONTAINER_COPY ? 0 : KILL_GRACE_MS);
 		return;
 	}

@@ -7,6 +7,8 @@
 #include "child.h"
 #include "engine.h"
 #include "engine_argv.h"
+#include "job.h"
+#include "marker.h"
 
 /*
  * One container, for one program.
@@ -14,6 +16,11 @@
  *  1. container_start(): ready() when it is up and waits for the code.
  *  2. container_run() with the code: started(), then output().
  *  3. ended(), once, and last: the program is over, or there is no container.
+ *
+ * When there is more to be had, paused() comes in between: the program has
+ * ended, and the container stays.  Then it can be asked for the files that are
+ * there, and, if the interpreter is that of a session, be given the next job.
+ * said() brings what the runner says besides.
  *
  * ended() does not wait for the engine's teardown; the container looks after
  * that itself.  containers_shut_down() waits for all of them.
@@ -23,6 +30,12 @@
  * With CONTAINER_COPY the program is the container's first process; it is
  * ready at once, and its end is the end of the CLI.
  */
+
+/* How long it may take to start, and to take the code; to install packages;
+ * and to answer a request. */
+#define CONTAINER_START_SECONDS 60
+#define CONTAINER_INSTALL_SECONDS 300
+#define CONTAINER_ANSWER_SECONDS 20
 
 struct containers;
 struct container;
@@ -39,7 +52,9 @@ struct container_end {
 	int number;
 	int cli_status;    /* the CLI's, if it has ended; -1: it was killed */
 	bool absent;       /* FAILED: the image lacks the language's command */
+	bool late;         /* FAILED, LOST: we would not wait any longer */
 	bool runner_spoke; /* FAILED: the image has a shell, at least */
+	bool alive;        /* paused(): the interpreter goes on */
 	const char *words; /* FAILED: what the engine said */
 };
 
@@ -49,12 +64,16 @@ struct container_callbacks {
 	void (*output)(void *arg, enum child_stream stream, const char *data,
 	    size_t length);
 	void (*ended)(void *arg, const struct container_end *end);
+	/* A note, failed, a value, an entry, data, or answered. */
+	void (*said)(void *arg, enum marker_word word, const char *text);
+	void (*paused)(void *arg, const struct container_end *end);
 };
 
 struct container_options {
 	const char *image;
 	const struct language *language;
 	const struct strlist *pass_env;
+	const struct strlist *loosened;
 	struct container_limits limits;
 	enum container_mode mode;
 	const char *preload;
@@ -72,8 +91,12 @@ struct container *container_start(struct containers *containers,
     const struct container_callbacks *callbacks, void *arg, struct err *err);
 void container_adopt(struct container *container,
     const struct container_callbacks *callbacks, void *arg);
-void container_run(
-    struct container *container, const char *code, size_t length);
+void container_run(struct container *container, const struct job *job);
+/* When it has paused: entries, or data, and then answered. */
+void container_list(struct container *container);
+void container_get(struct container *container, size_t limit, const char *path);
+/* SIGINT for the interpreter of a session: paused() follows, if it heeds it. */
+void container_interrupt(struct container *container);
 /* Kills the program; ended() follows within a second. */
 void container_kill(struct container *container);
 /* The same, and no callbacks from now on. */

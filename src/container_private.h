@@ -1,7 +1,8 @@
 #ifndef CONTAINER_PRIVATE_H
 #define CONTAINER_PRIVATE_H
 
-/* What container.c shares with container_copy.c and container_remove.c. */
+/* What container.c shares with container_words.c, container_copy.c and
+ * container_remove.c. */
 
 #include <bsd/sys/queue.h>
 
@@ -10,8 +11,7 @@
 #include "marker.h"
 #include "owner.h"
 
-#define CONTAINER_START_SECONDS 60
-#define CONTAINER_REMOVE_TRIES 4
+#define CONTAINER_REMOVE_TRIES 5
 /* From the end of the program until the CLI should have gone by itself; and
  * from the removal of its container. */
 #define CONTAINER_TEARDOWN_MS 10000
@@ -22,7 +22,8 @@ enum container_state {
 	CONTAINER_READY,
 	CONTAINER_SENT, /* the code, but it does not run yet */
 	CONTAINER_RUNNING,
-	CONTAINER_OVER, /* ended() has been called */
+	CONTAINER_PAUSED, /* the program has ended; there is more to be had */
+	CONTAINER_OVER,   /* ended() has been called */
 };
 
 struct side {
@@ -47,9 +48,11 @@ struct container {
 	struct side sides[CHILD_STREAMS];
 	struct capture words;
 	struct container_end end;
-	struct event *deadline;
+	struct event *deadline; /* for what it does now */
+	struct event *doom;     /* it is to go, whatever it says */
 	int remove_tries;
 	bool removed;
+	bool stays;                 /* behind the end of the program */
 	struct strlist create_argv; /* CONTAINER_COPY only */
 	char *tar;
 	size_t tar_length;
@@ -67,13 +70,21 @@ struct containers {
 };
 
 void container_free(struct container *container);
-void container_set_deadline(struct container *container, int milliseconds);
+/* How long it has to go by itself, or until its removal is tried again. */
+void container_doom(struct container *container, int milliseconds);
 int container_attach(
     struct container *container, const struct strlist *argv, struct err *err);
+void container_ready(struct container *container);
 void container_started(struct container *container);
 /* The one place where ended() is called. */
 void container_ended(
     struct container *container, enum container_end_kind kind, int number);
+
+/* container_words.c: what is said in it. */
+void container_listen(struct container *container);
+void container_hear(struct container *container, enum child_stream stream,
+    const char *data, size_t length);
+void container_hear_end(struct container *container);
 
 /* container_copy.c: create, copy the code in, start. */
 void container_copy_run(

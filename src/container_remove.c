@@ -1,5 +1,7 @@
 #include <string.h>
 
+#include <event2/event.h>
+
 #include "container_private.h"
 #include "log.h"
 
@@ -20,16 +22,16 @@ on_removed(void *arg, const struct command_result *result)
 	container->command = NULL;
 	if (result->ok || already_gone(result->words)) {
 		container->removed = true;
-		/* The CLI goes by itself now; if not, the deadline ends it. */
+		/* The CLI goes by itself now; if not, it is killed. */
 		if (container->child == NULL)
 			container_free(container);
 		else
-			container_set_deadline(container, CONTAINER_REMOVED_MS);
+			container_doom(container, CONTAINER_REMOVED_MS);
 		return;
 	}
 	if (container->remove_tries < CONTAINER_REMOVE_TRIES) {
-		container_set_deadline(
-		    container, 1000 * container->remove_tries);
+		/* A daemon that is restarted is back in seconds. */
+		container_doom(container, 500 << container->remove_tries);
 		return;
 	}
 	log_warn("container %s could not be removed: %s", container->name,
@@ -44,6 +46,7 @@ container_remove(struct container *container)
 
 	if (container->command != NULL)
 		command_drop(container->command);
+	evtimer_del(container->doom);
 	container->remove_tries++;
 	engine_argv_remove(&argv, engine_traits(container->containers->engine),
 	    container->name);

@@ -15,7 +15,8 @@
 #include "reap.h"
 #include "seccomp.h"
 
-#define PROBE_SECONDS 15
+/* Where many start at once, podman has needed more than 15. */
+#define PROBE_SECONDS 30
 
 /* In the order of preference. */
 static const char *const known_engines[] = {"podman", "docker"};
@@ -89,6 +90,8 @@ engine_new(struct event_base *base, struct children *children,
 	environment_for_pull(&engine->pull_env);
 	engine->traits.hard_nofile = hard_limit(RLIMIT_NOFILE);
 	engine->traits.hard_nproc = hard_limit(RLIMIT_NPROC);
+	engine->traits.hard_fsize = hard_limit(RLIMIT_FSIZE);
+	engine->traits.hard_data = hard_limit(RLIMIT_DATA);
 	engine->seccomp.fd = -1;
 	/* At once, while there are descriptors to be had. */
 	choose_seccomp(engine, &err);
@@ -137,7 +140,7 @@ tell_waiters(struct engine *engine, const struct err *err)
 	struct waiter *waiter;
 
 	while ((waiter = TAILQ_FIRST(&engine->waiters)) != NULL &&
-	    waiter->round == round) {
+	    waiter->round <= round) {
 		TAILQ_REMOVE(&engine->waiters, waiter, entry);
 		waiter->ready(waiter->arg, err);
 		free(waiter);
@@ -191,6 +194,12 @@ candidate_failed(struct engine *engine, const char *words)
 	    engine->failures.message, line, sizeof(engine->failures.message));
 	log_debug("engine %s", line);
 	engine->candidate++;
+}
+
+static void
+try_next_candidate(struct engine *engine, const char *words)
+{
+	candidate_failed(engine, words);
 	try_candidate(engine);
 }
 
@@ -204,6 +213,7 @@ choose_runtime(struct engine *engine, const char *info)
 	char *runc;
 
 	if (engine->traits.kind != ENGINE_PODMAN ||
+	    engine->settings->runtime != NULL ||
 	    strncmp(info, "crun v1 ", 8) != 0)
 		return;
 	runc = child_find_program("runc");
@@ -214,21 +224,50 @@ choose_runtime(struct engine *engine, const char *info)
 	free(runc);
 }
 
+/* "cpuset" is not "cpu". */
+static bool
+has_word(const char *info, const char *word)
+{
+	static const char between[] = " []";
+	size_t length;
+
+	while (*(info += strspn(info, between)) != '\0') {
+		length = strcspn(info, between);
+		if (length == strlen(word) && strncmp(info, word, length) == 0)
+			return true;
+		info += length;
+	}
+	return false;
+}
+
 /*
  * Rootless on cgroup v1, or without delegation, an engine takes limits and
- * ignores them.
+ * ignores them, or refuses to start anything with them.
  */
 static void
 choose_limits(struct engine *engine, const char *info)
 {
-	engine->traits.no_controllers =
-	    strstr(info, "memory") == NULL || strstr(info, "pids") == NULL;
-	if (engine->traits.no_controllers)
-		log_warn("%s cannot hold programs to --memory, --pids and "
-		         "--cpus here (no cgroup controllers): limits of the "
-		         "process take the place of the first two, and "
-		         "processors are not limited",
-		    engine->path);
+	static const struct {
+		const char *name, *told;
+	} controllers[] = {
+	    [CONTROLLER_MEMORY] = {"memory",
+	        "memory (--memory holds each process, not all together)"},
+	    [CONTROLLER_PIDS] = {"pids",
+	        "pids (--pids counts the processes of all sandboxes)"},
+	    [CONTROLLER_CPU] = {"cpu", "cpu (--cpus is not held)"},
+	};
+	char missing[256] = "";
+
+	for (size_t i = 0; i < CONTROLLER_COUNT; i++) {
+		engine->traits.lacks[i] = !has_word(info, controllers[i].name);
+		if (!engine->traits.lacks[i])
+			continue;
+		strlcat(missing, *missing != '\0' ? ", " : "", sizeof(missing));
+		strlcat(missing, controllers[i].told, sizeof(missing));
+	}
+	if (*missing != '\0')
+		log_warn("%s has no cgroup controller here for %s",
+		    engine->path, missing);
 }
 
 static void
@@ -241,13 +280,13 @@ on_info(void *arg, const struct command_result *result)
 	/* docker info prints what the client knows and exits with 0 on some
 	 * versions even when no daemon answers: then the fields are empty. */
 	if (!result->ok || *result->out == '\0' || *result->out == ' ') {
-		candidate_failed(engine,
+		try_next_candidate(engine,
 		    *result->words != '\0' ? result->words
 		                           : "\"info\" gave no answer");
 		return;
 	}
 	if (choose_seccomp(engine, &err) != 0) {
-		candidate_failed(engine, err.message);
+		try_next_candidate(engine, err.message);
 		return;
 	}
 	choose_runtime(engine, result->out);
@@ -280,7 +319,7 @@ on_version(void *arg, const struct command_result *result)
 
 	engine->probe = NULL;
 	if (!result->ok) {
-		candidate_failed(engine,
+		try_next_candidate(engine,
 		    *result->words != '\0' ? result->words
 		                           : "\"--version\" failed");
 		return;
@@ -295,23 +334,25 @@ on_version(void *arg, const struct command_result *result)
 static void
 try_candidate(struct engine *engine)
 {
-	const char *name = candidate_name(engine);
 	struct strlist argv = {0};
+	const char *name;
 
+	free(engine->path);
+	engine->path = NULL;
+	while ((name = candidate_name(engine)) != NULL) {
+		engine->path = child_find_program(name);
+		if (engine->path != NULL)
+			break;
+		candidate_failed(engine,
+		    strchr(name, '/') != NULL ? "no such program"
+		                              : "not found on PATH");
+	}
+	engine->traits.path = engine->path;
 	if (name == NULL) {
 		give_up(engine);
 		return;
 	}
-	free(engine->path);
-	engine->path = child_find_program(name);
-	engine->traits.path = engine->path;
-	engine->traits.runtime = NULL;
-	if (engine->path == NULL) {
-		candidate_failed(engine,
-		    strchr(name, '/') != NULL ? "no such program"
-		                              : "not found on PATH");
-		return;
-	}
+	engine->traits.runtime = engine->settings->runtime;
 	strlist_add(&argv, engine->path);
 	strlist_add(&argv, "--version");
 	probe(engine, argv, on_version);

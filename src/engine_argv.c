@@ -1,36 +1,43 @@
 #include "engine_argv.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "alloc.h"
 #include "scripts.h"
 
 /*
- * What each flag is for stands in code-sandbox-mcp(1), "SANDBOX".
+ * What each flag is for stands in code-sandbox-mcp-security(7).
  *
  * The sizes of the temporary file systems count against the memory limit.
  * noexec is written out: podman leaves it off by default, docker on.  Programs
  * install and load packages in the working directory, so it is exec there.
  */
-static const char *const hardening[] = {
-    "--cap-drop=ALL",
-    "--security-opt=no-new-privileges",
-    "--user=65534:65534",
-    "--tmpfs=/tmp:rw,nosuid,nodev,noexec,size=64m,mode=1777",
-    "--shm-size=64m",
-    "--ipc=private",
-    "--cgroupns=private",
-    "--hostname=sandbox",
-    "--log-driver=none",
-    "--stop-signal=SIGKILL",
-    "--stop-timeout=1",
-    "--no-healthcheck",
-    "--restart=no",
-    "--oom-score-adj=500",
-    "--workdir=" CONTAINER_WORKDIR,
-    "--env=HOME=" CONTAINER_HOME,
-    NULL,
+static const struct {
+	const char *flag;
+	const char *name; /* for --loosen; NULL: always there */
+} hardening[] = {
+    {"--cap-drop=ALL", "capabilities"},
+    {"--security-opt=no-new-privileges", "no-new-privileges"},
+    {"--user=65534:65534", "user"},
+    {"--tmpfs=/tmp:rw,nosuid,nodev,noexec,size=64m,mode=1777", NULL},
+    {"--shm-size=64m", NULL},
+    {"--ipc=private", NULL},
+    {"--cgroupns=private", NULL},
+    {"--hostname=sandbox", NULL},
+    {"--log-driver=none", NULL},
+    {"--stop-signal=SIGKILL", NULL},
+    {"--stop-timeout=1", NULL},
+    {"--no-healthcheck", NULL},
+    {"--restart=no", NULL},
+    {"--oom-score-adj=500", NULL},
+    {"--workdir=" CONTAINER_WORKDIR, NULL},
+    {"--env=HOME=" CONTAINER_HOME, NULL},
 };
+#define HARDENING_COUNT (sizeof(hardening) / sizeof(hardening[0]))
+
+#define READ_ONLY "read-only"
 
 /*
  * runc before 1.2 gives a tmpfs the owner and mode of the directory that the
@@ -38,8 +45,7 @@ static const char *const hardening[] = {
  * writable: the home directory, in which the runner works if it cannot write
  * to the working directory, and its own.
  */
-static const char *const read_only[] = {
-    "--read-only",
+static const char *const file_systems[] = {
     "--tmpfs=" CONTAINER_WORKDIR ":rw,nosuid,nodev,exec,size=256m,mode=1777",
     "--tmpfs=" CONTAINER_HOME ":rw,nosuid,nodev,exec,size=256m,mode=1777",
     "--tmpfs=/run:rw,nosuid,nodev,noexec,size=1m,mode=755",
@@ -90,6 +96,22 @@ engine_argv_check_env_name(const char *name, struct err *err)
 	    "\"%s\" is not the name of an environment variable", name);
 }
 
+int
+engine_argv_check_loosened(const char *name, struct err *err)
+{
+	bool known = strcmp(name, READ_ONLY) == 0;
+
+	for (size_t i = 0; i < HARDENING_COUNT; i++)
+		known |= hardening[i].name != NULL &&
+		    strcmp(name, hardening[i].name) == 0;
+	if (known)
+		return 0;
+	return err_set(err, ERR_ARGUMENT,
+	    "--loosen: \"%s\" is none of capabilities, no-new-privileges, "
+	    "user, read-only",
+	    name);
+}
+
 /* The words every command begins with. */
 static void
 add_engine(struct strlist *argv, const struct engine_traits *traits)
@@ -108,27 +130,14 @@ add_command(struct strlist *argv, const struct engine_traits *traits,
 	strlist_add_all(argv, words);
 }
 
-static long
-at_most(long wanted, rlim_t limit)
-{
-	return limit != RLIM_INFINITY && limit < (rlim_t)wanted ? (long)limit
-	                                                        : wanted;
-}
-
+/* Never above our own hard limit. */
 static void
-add_ulimit(struct strlist *argv, const char *what, long value)
+add_ulimit(struct strlist *argv, const char *what, long wanted, rlim_t hard)
 {
+	long value = hard != RLIM_INFINITY && hard < (rlim_t)wanted ? (long)hard
+	                                                            : wanted;
+
 	strlist_addf(argv, "--ulimit=%s=%ld:%ld", what, value, value);
-}
-
-/* What cgroups hold, where the engine has them. */
-static void
-add_cgroup_limits(struct strlist *argv, const struct container_limits *limits)
-{
-	strlist_addf(argv, "--memory=%s", limits->memory);
-	strlist_addf(argv, "--memory-swap=%s", limits->memory);
-	strlist_addf(argv, "--cpus=%s", limits->cpus);
-	strlist_addf(argv, "--pids-limit=%d", limits->pids);
 }
 
 static void
@@ -138,21 +147,55 @@ add_limits(struct strlist *argv, const struct engine_traits *traits,
 	const struct container_limits *limits = &spec->limits;
 	long processes = NPROC_LIMIT;
 
-	if (!traits->no_controllers) {
-		add_cgroup_limits(argv, limits);
-	} else {
-		processes = limits->pids;
+	if (traits->lacks[CONTROLLER_MEMORY]) {
 		add_ulimit(argv, "data",
-		    limits->memory_bytes + spec->language->reserved_bytes);
+		    limits->memory_bytes + spec->language->reserved_bytes,
+		    traits->hard_data);
+	} else {
+		strlist_addf(argv, "--memory=%s", limits->memory);
+		strlist_addf(argv, "--memory-swap=%s", limits->memory);
 	}
+	/* Left out, because an engine may refuse what it cannot hold. */
+	if (!traits->lacks[CONTROLLER_CPU])
+		strlist_addf(argv, "--cpus=%s", limits->cpus);
+	if (traits->lacks[CONTROLLER_PIDS])
+		processes = limits->pids;
+	else
+		strlist_addf(argv, "--pids-limit=%d", limits->pids);
 	/* nofile and nproc together: with one of them alone podman asks for
 	 * its own default of the other, which may be more than it can get. */
-	add_ulimit(argv, "nofile", at_most(NOFILE_LIMIT, traits->hard_nofile));
-	add_ulimit(argv, "nproc", at_most(processes, traits->hard_nproc));
-	add_ulimit(argv, "core", 0);
-	add_ulimit(argv, "fsize", FILE_SIZE_LIMIT);
+	add_ulimit(argv, "nofile", NOFILE_LIMIT, traits->hard_nofile);
+	add_ulimit(argv, "nproc", processes, traits->hard_nproc);
+	add_ulimit(argv, "core", 0, 0);
+	add_ulimit(argv, "fsize", FILE_SIZE_LIMIT, traits->hard_fsize);
 	if (limits->network != NULL)
 		strlist_addf(argv, "--network=%s", limits->network);
+}
+
+static bool
+is_loosened(const struct container_spec *spec, const char *name)
+{
+	return name != NULL && strlist_contains(spec->loosened, name);
+}
+
+/*
+ * Otherwise podman hands the proxy settings of its own environment, and docker
+ * those of its config.json, passwords included, to the program.  docker leaves
+ * those alone that are asked for, and a name without a value, which the CLI's
+ * environment has for what is passed through only, is no variable at all.
+ */
+static void
+add_no_proxy(struct strlist *argv, const struct engine_traits *traits)
+{
+	static const char *const flags[] = {"--env=HTTP_PROXY",
+	    "--env=http_proxy", "--env=HTTPS_PROXY", "--env=https_proxy",
+	    "--env=FTP_PROXY", "--env=ftp_proxy", "--env=ALL_PROXY",
+	    "--env=all_proxy", "--env=NO_PROXY", "--env=no_proxy", NULL};
+
+	if (traits->kind == ENGINE_PODMAN)
+		strlist_add(argv, "--http-proxy=false");
+	else
+		strlist_add_all(argv, flags);
 }
 
 /* All that run and create have in common, up to the image. */
@@ -167,11 +210,13 @@ add_container(struct strlist *argv, const struct engine_traits *traits,
 	if (traits->kind == ENGINE_DOCKER && traits->runtime != NULL) {
 		strlist_addf(argv, "--runtime=%s", traits->runtime);
 	}
-	/* Otherwise podman hands the proxy settings of its own environment,
-	 * passwords included, to the program. */
+	add_no_proxy(argv, traits);
+	/* A volume of the image would be a place on the host's disk. */
 	if (traits->kind == ENGINE_PODMAN)
-		strlist_add(argv, "--http-proxy=false");
-	strlist_add_all(argv, hardening);
+		strlist_add(argv, "--image-volume=ignore");
+	for (size_t i = 0; i < HARDENING_COUNT; i++)
+		if (!is_loosened(spec, hardening[i].name))
+			strlist_add(argv, hardening[i].flag);
 	if (traits->seccomp != NULL)
 		strlist_addf(
 		    argv, "--security-opt=seccomp=%s", traits->seccomp);
@@ -181,17 +226,42 @@ add_container(struct strlist *argv, const struct engine_traits *traits,
 	}
 }
 
+/* One word a line. */
+static void
+add_lines(struct strlist *argv, const char *const *words)
+{
+	char *text = xstrdup("");
+
+	for (; words != NULL && *words != NULL; words++) {
+		char *longer = xasprintf("%s%s\n", text, *words);
+
+		free(text);
+		text = longer;
+	}
+	strlist_add(argv, text);
+	free(text);
+}
+
 static void
 add_runner(struct strlist *argv, const struct container_spec *spec)
 {
 	const struct language *language = spec->language;
-	const char *hook = spec->mode == CONTAINER_WARM ? language->hook : "";
+	const struct hook_file *file =
+	    spec->mode == CONTAINER_WARM ? language->hook : NULL;
+	bool hooked = file != NULL;
 
 	strlist_add_all(argv,
 	    (const char *[]){"-c", script_runner_sh, "runner", spec->nonce,
-	        language->file, spec->preload, hook, language->hook_file,
-	        language->hook_variable, language->hook_value,
-	        language->hook_separator, NULL});
+	        language->file, spec->preload, NULL});
+	add_lines(argv, language->install);
+	strlist_add(argv, hooked ? language->hook_variable : "");
+	strlist_add(argv, hooked ? language->hook_value : "");
+	strlist_add(argv, hooked ? language->hook_separator : "");
+	for (; hooked && file->name != NULL; file++) {
+		strlist_add(argv, file->name);
+		strlist_add(argv, file->text);
+	}
+	strlist_add(argv, "--");
 	strlist_add_all(argv, language->command);
 }
 
@@ -203,7 +273,9 @@ engine_argv_run(struct strlist *argv, const struct engine_traits *traits,
 	strlist_add(argv, "run");
 	strlist_add(argv, "--rm");
 	add_container(argv, traits, spec);
-	strlist_add_all(argv, read_only);
+	if (!is_loosened(spec, READ_ONLY))
+		strlist_add(argv, "--" READ_ONLY);
+	strlist_add_all(argv, file_systems);
 	strlist_add(argv, "--entrypoint=sh");
 	strlist_add(argv, "--");
 	strlist_add(argv, spec->image);
@@ -262,7 +334,8 @@ engine_argv_info(struct strlist *argv, const struct engine_traits *traits)
 	        "{{.Host.CgroupControllers}}",
 	    [ENGINE_DOCKER] = "{{.DefaultRuntime}} v{{.CgroupVersion}} "
 	                      "[{{if .MemoryLimit}}memory{{end}}{{if "
-	                      ".PidsLimit}} pids{{end}}]",
+	                      ".PidsLimit}} pids{{end}}{{if "
+	                      ".CPUCfsQuota}} cpu{{end}}]",
 	};
 
 	add_command(argv, traits,

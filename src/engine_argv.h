@@ -16,6 +16,14 @@
 
 enum engine_kind { ENGINE_PODMAN, ENGINE_DOCKER };
 
+/* Of cgroups: each holds one of the limits. */
+enum controller {
+	CONTROLLER_MEMORY,
+	CONTROLLER_PIDS,
+	CONTROLLER_CPU,
+	CONTROLLER_COUNT
+};
+
 struct engine_traits {
 	enum engine_kind kind;
 	const char *path;
@@ -25,9 +33,11 @@ struct engine_traits {
 	 * raise its own. */
 	rlim_t hard_nofile;
 	rlim_t hard_nproc;
-	/* The engine has no cgroup controllers to hold memory and processes:
-	 * limits of the process itself take their place. */
-	bool no_controllers;
+	rlim_t hard_fsize;
+	rlim_t hard_data;
+	/* What the engine cannot hold: limits of the process itself take the
+	 * place of memory and pids, and nothing that of cpu. */
+	bool lacks[CONTROLLER_COUNT];
 };
 
 struct container_limits {
@@ -54,6 +64,7 @@ struct container_spec {
 	enum container_mode mode;
 	const char *preload;            /* modules, with commas; or "" */
 	const struct strlist *pass_env; /* names; values are in the CLI's env */
+	const struct strlist *loosened; /* what of the hardening is left out */
 	struct container_limits limits;
 };
 
@@ -64,6 +75,8 @@ struct container_spec {
 /* Whether a name may stand in an engine command at all. */
 int engine_argv_check_image(const char *image, struct err *err);
 int engine_argv_check_env_name(const char *name, struct err *err);
+/* Whether it names a part of the hardening that can be left out. */
+int engine_argv_check_loosened(const char *name, struct err *err);
 
 /* A container with a runner in it, waiting for the code on its stdin. */
 void engine_argv_run(struct strlist *argv, const struct engine_traits *traits,

@@ -26,38 +26,140 @@ def say(word, *streams):
         os.write(stream, b"\036%s %s\n" % (nonce.encode(), word))
 
 
-def read_code():
-    size, code = None, b""
-    while size is None or len(code) < size:
-        piece = os.read(3, 1 << 20)
-        if not piece:
+# One byte at a time: what follows may be for somebody else.
+def read_line(fd):
+    line = b""
+    while not line.endswith(b"\n"):
+        byte = os.read(fd, 1)
+        if not byte:
             os._exit(0)
-        code += piece
-        if size is None and b"\n" in code:
-            header, _, code = code.partition(b"\n")
-            size = int(header)
-    return code
+        line += byte
+    return line.decode().split()
 
 
-def write_code(code):
+def take_code(left):
     target = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
-    while code:
-        code = code[os.write(target, code):]
+    while left > 0:
+        code = os.read(3, min(left, 1 << 20))
+        if not code:
+            os._exit(0)
+        left -= len(code)
+        while code:
+            code = code[os.write(target, code):]
     os.close(target)
 
 
+# Where packages are installed, ahead of the image's own; at the start it was
+# not there yet.
+def find_packages():
+    site = sys.modules["site"]
+    place = site.ENABLE_USER_SITE and site.getusersitepackages()
+    if not place or place in sys.path or not os.path.isdir(place):
+        return
+    before = sys.path[:]
+    site.addsitedir(place)
+    own = [number for number, path in enumerate(before) if path in site.getsitepackages()]
+    at = own[0] if own else len(before)
+    sys.path[:] = before[:at] + sys.path[len(before):] + before[at:]
+
+
+# The servant has put in place what there is.
+def take_extras():
+    find_packages()
+    try:
+        with open(ours + "/arguments", "rb") as given:
+            sys.argv[1:] = [os.fsdecode(word) for word in given.read().split(b"\0")[:-1]]
+        os.unlink(ours + "/arguments")
+    except FileNotFoundError:
+        del sys.argv[1:]
+    try:
+        given = os.open(scratch + "/stdin", os.O_RDONLY)
+        os.unlink(scratch + "/stdin")
+    except FileNotFoundError:
+        given = os.open("/dev/null", os.O_RDONLY)
+    os.dup2(given, 0)
+    os.close(given)
+
+
+# Programs that count on no display name Agg: this is one that shows something.
+def choose_backend(matplotlib):
+    name = "module://sandbox_figures"
+    plain = matplotlib.use
+
+    def use(backend, *args, **named):
+        plain(name if str(backend).lower() == "agg" else backend, *args, **named)
+
+    matplotlib.rcParams["backend"] = name
+    matplotlib.use = use
+
+
+def tell_directory(pictures):
+    pictures.work = work
+
+
+# Behind that module's own, which closes them all.
+def show_at_the_end(helpers, pid=os.getpid()):
+    __import__("atexit").register(lambda: os.getpid() == pid and show_open())
+
+
+# Those that are still open, by whichever backend they were made.
+def show_open():
+    helpers = sys.modules.get("matplotlib._pylab_helpers")
+    if helpers and helpers.Gcf.figs:
+        __import__("sandbox_figures").show_unsaved()
+
+
+# matplotlib gets a backend that hands its figures to the caller; a program
+# that does not import it will not notice.
+def find_spec(name, path=None, target=None):
+    if name in ("sandbox_figures", "sandbox_pictures"):
+        from_file = __import__("importlib.util").util.spec_from_file_location
+        spec = from_file(name, f"{ours}/{name[8:]}.py")
+    else:
+        spec = find_plain(name, path, target)
+    then = after.get(name)
+    if spec and then:
+        load = spec.loader.exec_module
+        spec.loader.exec_module = lambda module: (load(module), then(module))
+    return spec
+
+
+work = os.getcwd()
+after = {"sandbox_pictures": tell_directory}
+if "MPLBACKEND" not in os.environ:
+    after["matplotlib"] = choose_backend
+    after["matplotlib._pylab_helpers"] = show_at_the_end
+for finder in sys.meta_path:
+    if getattr(finder, "__name__", "") == "PathFinder":
+        find_plain = finder.find_spec
+        finder.find_spec = find_spec
+scratch = "/home/sandbox/.sandbox"
 for name in preload.split(","):
     try:
         if name:
             __import__(name)
     except Exception:
         pass
+if preload:
+    # Else the collector goes through all of it when the program ends, which
+    # takes longer than most programs.
+    __import__("gc").freeze()
 say(b"ready", 1, 2)
-write_code(read_code())
+line = read_line(3)
+if line[0] == "code":
+    take_code(int(line[1]))
+    os.write(7, b"\n")
+    os.close(3)
+else:
+    os.write(7, b"\n")
+    os.close(3)
+    how = read_line(8)
+    take_extras()
+    if how == ["session"]:
+        exec(compile(open(ours + "/session.py").read(), ours + "/session.py", "exec"), globals())
 say(b"started", 1)
-os.write(7, b"\n")
-os.close(3)
 os.close(7)
+os.close(8)
 # Python takes this for a missing sitecustomize, which it is.
 if missing:
     raise missing

@@ -1,70 +1,38 @@
 #include "http_exchange.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <event2/buffer.h>
-#include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <event2/http.h>
 
 #include "alloc.h"
+#include "http_connections.h"
+#include "http_request.h"
 #include "mcp.h"
 
 struct http_exchange {
-	struct event_base *base;
 	struct evhttp_request *request; /* NULL: answered, or disconnected */
+	struct http_connection *connection;
 	const struct http_exchange_callbacks *callbacks;
 	void *arg;
 	struct mcp_client *client;
 	bool owns_client;
+	bool reads_streams; /* the client said that it can read one */
 	bool streaming;
 	bool status_for_errors;
+	bool listening;
 	char *session_id;
-	struct event *hang_up;
+	struct event *keep_alive;
 	struct event *over;
 };
 
-static const struct {
-	int status;
-	const char *reason;
-} reasons[] = {
-    {200, "OK"},
-    {202, "Accepted"},
-    {204, "No Content"},
-    {400, "Bad Request"},
-    {401, "Unauthorized"},
-    {403, "Forbidden"},
-    {404, "Not Found"},
-    {405, "Method Not Allowed"},
-    {406, "Not Acceptable"},
-    {415, "Unsupported Media Type"},
-    {429, "Too Many Requests"},
-    {503, "Service Unavailable"},
-};
-
-static const char *
-reason_of(int status)
-{
-	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
-		if (reasons[i].status == status)
-			return reasons[i].reason;
-	return "";
-}
-
-void
-http_send_status(struct evhttp_request *request, int status, const char *why)
-{
-	struct evbuffer *body = evbuffer_new();
-
-	evhttp_add_header(evhttp_request_get_output_headers(request),
-	    "Content-Type", "text/plain; charset=utf-8");
-	if (why != NULL)
-		evbuffer_add_printf(body, "%s\n", why);
-	evhttp_send_reply(request, status, reason_of(status), body);
-	evbuffer_free(body);
-}
+/* A reader that is so far behind misses what is said on the way. */
+#define BACKLOG_MAX ((size_t)1024 * 1024)
+/* A stream with nothing to say shows now and then that it is alive: to the
+ * client, and to proxies in between. */
+static const struct timeval keep_alive_interval = {.tv_sec = 15};
 
 static int
 status_of(const struct http_exchange *exchange, enum err_code code)
@@ -107,82 +75,59 @@ on_over(evutil_socket_t fd, short what, void *arg)
 }
 
 static void
-finish(struct http_exchange *exchange)
+settle(struct http_exchange *exchange)
 {
-	struct evhttp_connection *connection =
-	    evhttp_request_get_connection(exchange->request);
-
-	evhttp_connection_set_closecb(connection, NULL, NULL);
-	event_free(exchange->hang_up);
-	exchange->hang_up = NULL;
+	event_free(exchange->keep_alive);
 	exchange->request = NULL;
-	event_active(exchange->over, EV_TIMEOUT, 0);
+	exchange->callbacks->settled(exchange->arg, exchange);
 }
 
-/* The connection is being freed, and the request with it. */
+/* The request is libevent's again. */
 static void
-on_close(struct evhttp_connection *connection, void *arg)
+finish(struct http_exchange *exchange)
+{
+	settle(exchange);
+	http_connection_answered(exchange->connection);
+}
+
+static void
+on_sent(void *arg)
 {
 	struct http_exchange *exchange = arg;
 
-	(void)connection;
-	event_free(exchange->hang_up);
-	exchange->hang_up = NULL;
-	exchange->request = NULL;
-	exchange->callbacks->disconnected(exchange->arg, exchange);
 	event_active(exchange->over, EV_TIMEOUT, 0);
 }
 
 /*
- * libevent does not look at a connection while its request is being handled,
- * so we look ourselves whether the other side has closed it.
+ * The request is freed with the connection; but in the middle of a stream
+ * libevent may have noticed before us, and then it has taken the request off
+ * the connection and left it to us.
  */
 static void
-on_hang_up(evutil_socket_t fd, short what, void *arg)
+on_closed(void *arg)
 {
 	struct http_exchange *exchange = arg;
+	struct evhttp_request *request = exchange->request;
 
-	(void)fd;
-	(void)what;
-	evhttp_connection_free(
-	    evhttp_request_get_connection(exchange->request));
+	event_active(exchange->over, EV_TIMEOUT, 0);
+	if (request == NULL)
+		return;
+	settle(exchange);
+	if (evhttp_request_get_connection(request) == NULL)
+		evhttp_request_free(request);
+	exchange->callbacks->disconnected(exchange->arg, exchange);
 }
 
-struct http_exchange *
-http_exchange_new(struct event_base *base, struct evhttp_request *request,
-    const struct http_exchange_callbacks *callbacks, void *arg)
-{
-	struct http_exchange *exchange = xcalloc(1, sizeof(*exchange));
-	struct evhttp_connection *connection =
-	    evhttp_request_get_connection(request);
-	struct bufferevent *stream =
-	    evhttp_connection_get_bufferevent(connection);
-
-	exchange->base = base;
-	exchange->request = request;
-	exchange->callbacks = callbacks;
-	exchange->arg = arg;
-	exchange->over = evtimer_new(base, on_over, exchange);
-	exchange->hang_up = event_new(
-	    base, bufferevent_getfd(stream), EV_CLOSED, on_hang_up, exchange);
-	event_add(exchange->hang_up, NULL);
-	evhttp_connection_set_closecb(connection, on_close, exchange);
-	return exchange;
-}
-
-static void
-add_header(struct http_exchange *exchange, const char *name, const char *value)
-{
-	evhttp_add_header(
-	    evhttp_request_get_output_headers(exchange->request), name, value);
-}
+static const struct http_connection_callbacks connection_callbacks = {
+    on_sent, on_closed};
 
 static void
 begin_answer(struct http_exchange *exchange, const char *content_type)
 {
-	add_header(exchange, "Content-Type", content_type);
+	http_add_header(exchange->request, "Content-Type", content_type);
 	if (exchange->session_id != NULL)
-		add_header(exchange, "Mcp-Session-Id", exchange->session_id);
+		http_add_header(
+		    exchange->request, "Mcp-Session-Id", exchange->session_id);
 }
 
 static void
@@ -190,9 +135,9 @@ begin_stream(struct http_exchange *exchange)
 {
 	exchange->streaming = true;
 	begin_answer(exchange, "text/event-stream");
-	add_header(exchange, "Cache-Control", "no-cache");
-	add_header(exchange, "X-Accel-Buffering", "no");
-	evhttp_send_reply_start(exchange->request, 200, reason_of(200));
+	http_add_header(exchange->request, "Cache-Control", "no-cache");
+	http_add_header(exchange->request, "X-Accel-Buffering", "no");
+	evhttp_send_reply_start(exchange->request, 200, NULL);
 }
 
 static void
@@ -207,16 +152,64 @@ send_event(struct http_exchange *exchange, const char *message, size_t length)
 	evbuffer_free(event);
 }
 
+/* False: what is said on the way has no way, or the client has enough. */
+static bool
+open_stream(struct http_exchange *exchange)
+{
+	if (!exchange->streaming && exchange->reads_streams)
+		begin_stream(exchange);
+	return exchange->streaming &&
+	    http_connection_backlog(exchange->connection) < BACKLOG_MAX;
+}
+
+/* A comment says nothing to the client. */
+static void
+on_keep_alive(evutil_socket_t fd, short what, void *arg)
+{
+	struct http_exchange *exchange = arg;
+	struct evbuffer *comment;
+
+	(void)fd;
+	(void)what;
+	/* To a client that does not read it would only put off the end. */
+	if (!open_stream(exchange) ||
+	    http_connection_backlog(exchange->connection) > 0)
+		return;
+	comment = evbuffer_new();
+	evbuffer_add_printf(comment, ": still here\n\n");
+	evhttp_send_reply_chunk(exchange->request, comment);
+	evbuffer_free(comment);
+}
+
+struct http_exchange *
+http_exchange_new(struct event_base *base, struct evhttp_request *request,
+    struct http_connection *connection,
+    const struct http_exchange_callbacks *callbacks, void *arg)
+{
+	struct http_exchange *exchange = xcalloc(1, sizeof(*exchange));
+	const char *accept = http_header(request, "Accept");
+
+	exchange->reads_streams = http_takes_chunks(request) &&
+	    accept != NULL && strstr(accept, "text/event-stream") != NULL;
+	exchange->request = request;
+	exchange->connection = connection;
+	exchange->callbacks = callbacks;
+	exchange->arg = arg;
+	exchange->over = evtimer_new(base, on_over, exchange);
+	exchange->keep_alive =
+	    event_new(base, -1, EV_PERSIST, on_keep_alive, exchange);
+	event_add(exchange->keep_alive, &keep_alive_interval);
+	http_connection_work(connection, &connection_callbacks, exchange);
+	return exchange;
+}
+
 static void
 on_notify(void *arg, const char *message, size_t length)
 {
 	struct http_exchange *exchange = arg;
 
-	if (exchange->request == NULL)
-		return;
-	if (!exchange->streaming)
-		begin_stream(exchange);
-	send_event(exchange, message, length);
+	if (exchange->request != NULL && open_stream(exchange))
+		send_event(exchange, message, length);
 }
 
 static void
@@ -229,7 +222,7 @@ send_json(struct http_exchange *exchange, const char *message, size_t length,
 	evbuffer_add(body, message, length);
 	begin_answer(exchange, "application/json");
 	finish(exchange);
-	evhttp_send_reply(request, status, reason_of(status), body);
+	evhttp_send_reply(request, status, NULL, body);
 	evbuffer_free(body);
 }
 
@@ -241,6 +234,11 @@ on_reply(void *arg, const char *message, size_t length, enum err_code code)
 
 	if (request == NULL)
 		return;
+	if (code != ERR_NONE) {
+		/* What failed has opened no session. */
+		free(exchange->session_id);
+		exchange->session_id = NULL;
+	}
 	if (exchange->streaming) {
 		send_event(exchange, message, length);
 		finish(exchange);
@@ -250,21 +248,31 @@ on_reply(void *arg, const char *message, size_t length, enum err_code code)
 	send_json(exchange, message, length, status_of(exchange, code));
 }
 
+void
+http_exchange_refuse(
+    struct http_exchange *exchange, int status, const char *why)
+{
+	struct evhttp_request *request = exchange->request;
+
+	finish(exchange);
+	http_send_status(request, status, why);
+}
+
 /* Nothing was asked, or it was taken back. */
 static void
 on_drop(void *arg)
 {
 	struct http_exchange *exchange = arg;
 	struct evhttp_request *request = exchange->request;
-	bool streaming = exchange->streaming;
 
 	if (request == NULL)
 		return;
+	if (!exchange->streaming) {
+		http_exchange_refuse(exchange, 202, NULL);
+		return;
+	}
 	finish(exchange);
-	if (streaming)
-		evhttp_send_reply_end(request);
-	else
-		http_send_status(request, 202, NULL);
+	evhttp_send_reply_end(request);
 }
 
 void
@@ -308,4 +316,22 @@ struct mcp_client *
 http_exchange_client(struct http_exchange *exchange)
 {
 	return exchange->client;
+}
+
+bool
+http_exchange_reads_streams(const struct http_exchange *exchange)
+{
+	return exchange->reads_streams;
+}
+
+void
+http_exchange_set_listening(struct http_exchange *exchange)
+{
+	exchange->listening = true;
+}
+
+bool
+http_exchange_is_listening(const struct http_exchange *exchange)
+{
+	return exchange->listening;
 }

@@ -3,10 +3,42 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "http_token.h"
 #include "token.h"
 
 static const char *const loopback_names[] = {
     "localhost", "127.0.0.1", "[::1]", "::1"};
+
+static void
+add_names(struct http_guard *guard, const struct settings *settings)
+{
+	if (settings->allow_host != NULL)
+		strlist_add_split(&guard->hosts, settings->allow_host, ',');
+	if (settings->allow_origin != NULL)
+		strlist_add_split(&guard->origins, settings->allow_origin, ',');
+	if (settings->listen != NULL)
+		return;
+	strlist_add(&guard->hosts, settings->host);
+	if (strchr(settings->host, ':') != NULL)
+		strlist_addf(&guard->hosts, "[%s]", settings->host);
+}
+
+int
+http_guard_init(struct http_guard *guard, const struct settings *settings,
+    bool loopback, struct err *err)
+{
+	add_names(guard, settings);
+	if (http_token_find(settings, &guard->token, err) != 0)
+		return -1;
+	if (guard->token == NULL && !loopback)
+		return err_set(err, ERR_ARGUMENT,
+		    "%s can be reached from other machines, and whoever "
+		    "reaches it can run code: give it a token with "
+		    "--token-file or CODE_SANDBOX_TOKEN, or listen on "
+		    "127.0.0.1",
+		    settings->host);
+	return 0;
+}
 
 void
 http_guard_release(struct http_guard *guard)
@@ -17,14 +49,15 @@ http_guard_release(struct http_guard *guard)
 	*guard = (struct http_guard){0};
 }
 
-/* The length of host in "host:port"; a port is digits only. */
+/* The length of host in "host:port"; a port is digits only.  Colons inside an
+ * address are in brackets, or there is no port. */
 static size_t
 name_length(const char *host)
 {
-	const char *colon = strrchr(host, ':');
 	const char *bracket = strrchr(host, ']');
+	const char *colon = strchr(bracket != NULL ? bracket : host, ':');
 
-	if (colon == NULL || (bracket != NULL && bracket > colon))
+	if (colon == NULL)
 		return strlen(host);
 	if (colon[1 + strspn(colon + 1, "0123456789")] != '\0')
 		return strlen(host);
@@ -43,7 +76,7 @@ is_loopback(const char *host)
 	size_t length = name_length(host);
 
 	for (size_t i = 0;
-	     i < sizeof(loopback_names) / sizeof(loopback_names[0]); i++)
+	    i < sizeof(loopback_names) / sizeof(loopback_names[0]); i++)
 		if (is_name(host, length, loopback_names[i]))
 			return true;
 	return false;
@@ -64,14 +97,20 @@ http_guard_host(const struct http_guard *guard, const char *host)
 }
 
 bool
+http_guard_page(const struct http_guard *guard, const char *origin)
+{
+	for (size_t i = 0; origin != NULL && i < guard->origins.count; i++)
+		if (strcasecmp(origin, guard->origins.items[i]) == 0)
+			return true;
+	return false;
+}
+
+bool
 http_guard_origin(const struct http_guard *guard, const char *origin)
 {
 	/* Only browsers send one. */
-	if (origin == NULL)
+	if (origin == NULL || http_guard_page(guard, origin))
 		return true;
-	for (size_t i = 0; i < guard->origins.count; i++)
-		if (strcasecmp(origin, guard->origins.items[i]) == 0)
-			return true;
 	if (strncasecmp(origin, "http://", 7) == 0)
 		return is_loopback(origin + 7);
 	if (strncasecmp(origin, "https://", 8) == 0)

@@ -1,6 +1,5 @@
 #include "http_listen.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
@@ -79,18 +78,36 @@ open_tcp(struct http_listen *listen, struct event_base *base,
 	if (listen->listener == NULL)
 		return err_system(err, problem, "cannot listen on %s port %d",
 		    settings->host, settings->port);
-	listen->address = xasprintf("http://%s:%d%s", settings->host,
-	    bound_port(listen->listener), settings->path);
+	listen->address =
+	    xasprintf(strchr(settings->host, ':') != NULL ? "http://[%s]:%d%s"
+	                                                  : "http://%s:%d%s",
+	        settings->host, bound_port(listen->listener), settings->path);
 	return 0;
 }
 
-/* A socket that a server left behind is in the way; one that answers is
- * somebody's. */
+/* What connect() to it gives: 0, or an errno. */
+static int
+try_socket(const struct sockaddr_un *address)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int problem = 0;
+
+	if (fd < 0 ||
+	    connect(fd, (const struct sockaddr *)address, sizeof(*address)) !=
+	        0)
+		problem = errno;
+	if (fd >= 0)
+		close(fd);
+	return problem;
+}
+
+/* A socket that a server left behind is in the way.  One that answers is
+ * somebody's, and so is one with too many at its door. */
 static int
 clear_stale_socket(const struct sockaddr_un *address, struct err *err)
 {
 	struct stat status;
-	int fd, connected;
+	int problem;
 
 	if (lstat(address->sun_path, &status) != 0)
 		return 0;
@@ -98,13 +115,12 @@ clear_stale_socket(const struct sockaddr_un *address, struct err *err)
 		return err_set(err, ERR_SYSTEM,
 		    "%s is there already, and is not a socket",
 		    address->sun_path);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	connected =
-	    connect(fd, (const struct sockaddr *)address, sizeof(*address));
-	close(fd);
-	if (connected == 0)
+	problem = try_socket(address);
+	if (problem == 0 || problem == EAGAIN)
 		return err_set(err, ERR_SYSTEM,
 		    "another server listens on %s already", address->sun_path);
+	if (problem != ECONNREFUSED)
+		return err_system(err, problem, "%s", address->sun_path);
 	unlink(address->sun_path);
 	return 0;
 }

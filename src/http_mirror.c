@@ -1,12 +1,12 @@
 #include "http_mirror.h"
 
 #include <ctype.h>
-#include <resolv.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "alloc.h"
+#include "base64.h"
 
 /* What Mcp-Name repeats. */
 static const struct {
@@ -22,35 +22,28 @@ static const struct {
 };
 
 /* The value without white space around it, and decoded if it says that it is
- * encoded; NULL when that cannot be done. */
+ * encoded; NULL when that cannot be done, or gives more than a string. */
 static char *
 header_value(const char *text)
 {
 	static const char prefix[] = "=?base64?", suffix[] = "?=";
+	const size_t before = strlen(prefix), after = strlen(suffix);
 	size_t length;
-	char *value, *encoded;
-	int decoded;
+	char *value;
 
 	while (isblank((unsigned char)*text))
 		text++;
 	length = strlen(text);
 	while (length > 0 && isblank((unsigned char)text[length - 1]))
 		length--;
-	value = xstrndup(text, length);
-	if (length < strlen(prefix) + strlen(suffix) ||
-	    strncmp(value, prefix, strlen(prefix)) != 0 ||
-	    strcmp(value + length - strlen(suffix), suffix) != 0)
+	if (length < before + after || strncmp(text, prefix, before) != 0 ||
+	    strncmp(text + length - after, suffix, after) != 0)
+		return xstrndup(text, length);
+	value = base64_decode(text + before, length - before - after, &length);
+	if (value != NULL && strlen(value) == length)
 		return value;
-	encoded = xstrndup(
-	    value + strlen(prefix), length - strlen(prefix) - strlen(suffix));
-	decoded = b64_pton(encoded, (unsigned char *)value, length);
-	free(encoded);
-	if (decoded < 0) {
-		free(value);
-		return NULL;
-	}
-	value[decoded] = '\0';
-	return value;
+	free(value);
+	return NULL;
 }
 
 static int
@@ -87,7 +80,7 @@ http_mirror_check(const struct http_mirror *mirror,
 	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
 		if (strcmp(named[i].method, message->method) == 0)
 			return check_one("Mcp-Name", mirror->name,
-			    yyjson_get_str(yyjson_obj_get(
+			    rpc_text(yyjson_obj_get(
 			        message->params, named[i].parameter)),
 			    err);
 	return 0;

@@ -23,6 +23,7 @@ struct http_session {
 struct http_sessions {
 	struct event_base *base;
 	struct mcp *mcp;
+	/* The one used last is the last. */
 	TAILQ_HEAD(http_session_list, http_session) list;
 	int count;
 };
@@ -61,9 +62,29 @@ http_sessions_free(struct http_sessions *sessions)
 static void
 on_idle(evutil_socket_t fd, short what, void *arg)
 {
+	struct http_session *session = arg;
+
 	(void)fd;
 	(void)what;
-	http_session_end(arg);
+	if (mcp_client_busy(session->client))
+		evtimer_add(session->idle, &idle_limit);
+	else
+		http_session_end(session);
+}
+
+/* Clients crash and come again: the session that has been silent the longest
+ * makes room, unless it waits for a call. */
+static bool
+end_oldest(struct http_sessions *sessions)
+{
+	struct http_session *session;
+
+	TAILQ_FOREACH (session, &sessions->list, entry)
+		if (!mcp_client_busy(session->client)) {
+			http_session_end(session);
+			return true;
+		}
+	return false;
 }
 
 struct http_session *
@@ -71,7 +92,7 @@ http_session_new(struct http_sessions *sessions)
 {
 	struct http_session *session;
 
-	if (sessions->count >= SESSIONS_MAX)
+	if (sessions->count >= SESSIONS_MAX && !end_oldest(sessions))
 		return NULL;
 	session = xcalloc(1, sizeof(*session));
 	session->sessions = sessions;
@@ -91,6 +112,8 @@ http_session_find(struct http_sessions *sessions, const char *id)
 
 	TAILQ_FOREACH (session, &sessions->list, entry)
 		if (token_equal(id, session->id)) {
+			TAILQ_REMOVE(&sessions->list, session, entry);
+			TAILQ_INSERT_TAIL(&sessions->list, session, entry);
 			evtimer_add(session->idle, &idle_limit);
 			return session;
 		}

@@ -110,8 +110,9 @@ on_pulled(void *arg, const struct command_result *result)
 	}
 	err_set(&err, ERR_IMAGE,
 	    "The image %s is not there and could not be pulled. %s said:\n%s\n"
-	    "Build it with \"make images\", pull or load it by hand, or name "
-	    "another one with --python-image or --js-image.",
+	    "Build it with \"make images\" (LANGUAGES=all: for all languages), "
+	    "pull or load it by hand, or name "
+	    "another one with --image.",
 	    image->name, engine_traits(image->images->engine)->path,
 	    result->words);
 	tell(image, false, &err);
@@ -147,6 +148,16 @@ pull(struct image *image)
 	        .arg = image});
 }
 
+/* An engine that misses an image says nothing, or calls it by its name;
+ * one that has another problem tells of that. */
+static bool
+is_missing(const struct image *image, const struct command_result *result)
+{
+	return result->exit_status > 0 &&
+	    (*result->words == '\0' ||
+	        strstr(result->words, image->name) != NULL);
+}
+
 static void
 on_inspected(void *arg, const struct command_result *result)
 {
@@ -156,12 +167,12 @@ on_inspected(void *arg, const struct command_result *result)
 	image->command = NULL;
 	if (result->ok) {
 		tell(image, true, NULL);
-	} else if (result->exit_status < 0) {
+	} else if (is_missing(image, result)) {
+		pull(image);
+	} else {
 		err_set(&err, ERR_ENGINE,
 		    "The container engine does not answer: %s", result->words);
 		tell(image, false, &err);
-	} else {
-		pull(image);
 	}
 }
 

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -49,6 +50,9 @@ main(int argc, char **argv)
 	int status = 2;
 
 	fill_standard_descriptors();
+	/* Left to itself, malloc keeps up to 64 MB that were freed once it has
+	 * seen large buffers.  The default, when set, stays what it is. */
+	mallopt(M_MMAP_THRESHOLD, 128 * 1024);
 	signal(SIGPIPE, SIG_IGN);
 	if (options_parse(&settings, argc, argv, &err) == 0) {
 		log_set_verbose(settings.verbose);

@@ -28,61 +28,81 @@ release_held(struct marker_scanner *scanner)
 		    scanner->arg, scanner->held, length);
 }
 
-static const struct {
+enum operand { OPERAND_NONE, OPERAND_NUMBER, OPERAND_TEXT };
+
+static const struct word {
 	const char *text;
 	enum marker_word word;
-	bool numbered;
+	enum operand operand;
 } words[] = {
-    {"absent", MARKER_ABSENT, false},
-    {"ready", MARKER_READY, false},
-    {"started", MARKER_STARTED, false},
-    {"exit ", MARKER_EXIT, true},
-    {"signal ", MARKER_SIGNAL, true},
+    {"absent", MARKER_ABSENT, OPERAND_NONE},
+    {"ready", MARKER_READY, OPERAND_NONE},
+    {"started", MARKER_STARTED, OPERAND_NONE},
+    {"exit ", MARKER_EXIT, OPERAND_NUMBER},
+    {"signal ", MARKER_SIGNAL, OPERAND_NUMBER},
+    {"done ", MARKER_DONE, OPERAND_NUMBER},
+    {"note ", MARKER_NOTE, OPERAND_TEXT},
+    {"unplaced ", MARKER_UNPLACED, OPERAND_TEXT},
+    {"failed", MARKER_FAILED, OPERAND_NONE},
+    {"value ", MARKER_VALUE, OPERAND_TEXT},
+    {"stays", MARKER_STAYS, OPERAND_NONE},
+    {"entry ", MARKER_ENTRY, OPERAND_TEXT},
+    {"data ", MARKER_DATA, OPERAND_TEXT},
+    {"answered", MARKER_ANSWERED, OPERAND_NONE},
 };
 
-static bool
-parse_line(const char *line, enum marker_word *word, int *number)
+static const struct word *
+find_word(const char *line)
 {
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		size_t length = strlen(words[i].text);
-		const char *error = NULL;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strncmp(line, words[i].text, strlen(words[i].text)) == 0)
+			return &words[i];
+	return NULL;
+}
 
-		if (strncmp(line, words[i].text, length) != 0)
-			continue;
-		*word = words[i].word;
-		*number = 0;
-		if (!words[i].numbered)
-			return line[length] == '\0';
-		*number = (int)strtonum(line + length, 0, 255, &error);
-		return error == NULL;
-	}
-	return false;
+static bool
+is_complete(const struct word *word, const char *rest, int *number)
+{
+	const char *error = NULL;
+
+	if (word->operand == OPERAND_NONE)
+		return *rest == '\0';
+	if (word->operand == OPERAND_NUMBER)
+		*number = (int)strtonum(rest, 0, 255, &error);
+	return error == NULL;
 }
 
 static void
 end_of_line(struct marker_scanner *scanner)
 {
-	enum marker_word word;
-	char line[MARKER_LINE_MAX] = "";
-	int number;
+	char *line = scanner->held + MARKER_PREFIX_LENGTH;
+	char *end = scanner->held + scanner->held_length - 1;
+	const struct word *word;
+	const char *rest;
+	int number = 0;
 
-	/* Without the newline: the rest of line stays NUL. */
-	memcpy(line, scanner->held + MARKER_PREFIX_LENGTH,
-	    scanner->held_length - MARKER_PREFIX_LENGTH - 1);
-	if (!parse_line(line, &word, &number)) {
+	*end = '\0'; /* in the place of the newline */
+	word = find_word(line);
+	rest = word != NULL ? line + strlen(word->text) : NULL;
+	/* A NUL of its own would hide what follows. */
+	if (word == NULL || strlen(line) != (size_t)(end - line) ||
+	    !is_complete(word, rest, &number)) {
+		*end = '\n';
 		release_held(scanner);
 		return;
 	}
 	scanner->held_length = 0;
-	scanner->callbacks->marker(scanner->arg, word, number);
+	scanner->callbacks->marker(scanner->arg, word->word, number,
+	    word->operand == OPERAND_TEXT ? rest : "");
 }
 
 /* Takes a byte that continues what is held back; false when it does not. */
 static bool
 hold(struct marker_scanner *scanner, char byte)
 {
-	if (scanner->held_length < MARKER_PREFIX_LENGTH &&
-	    byte != scanner->prefix[scanner->held_length])
+	if (scanner->held_length < MARKER_PREFIX_LENGTH
+	        ? byte != scanner->prefix[scanner->held_length]
+	        : byte == MARKER_START)
 		return false;
 	if (scanner->held_length == sizeof(scanner->held))
 		return false;

@@ -5,10 +5,12 @@
 
 #include "alloc.h"
 #include "batch.h"
+#include "json.h"
 #include "mcp_private.h"
 
 #define META_VERSION "io.modelcontextprotocol/protocolVersion"
 #define META_CAPABILITIES "io.modelcontextprotocol/clientCapabilities"
+#define BATCH_MAX 100
 
 struct mcp *
 mcp_new(const struct mcp_config *config)
@@ -19,6 +21,7 @@ mcp_new(const struct mcp_config *config)
 	if (mcp->config.methods == NULL)
 		mcp->config.methods = mcp_methods;
 	mcp->tasks = tasks_new(config->base);
+	LIST_INIT(&mcp->clients);
 	return mcp;
 }
 
@@ -42,15 +45,41 @@ mcp_client_new(struct mcp *mcp)
 	        .sandbox = mcp->config.sandbox,
 	        .tasks = mcp->tasks});
 	subscriptions_init(&client->subscriptions);
+	LIST_INSERT_HEAD(&mcp->clients, client, entry);
 	return client;
 }
 
 void
 mcp_client_free(struct mcp_client *client)
 {
+	LIST_REMOVE(client, entry);
 	calls_free(client->calls);
-	subscriptions_release(&client->subscriptions);
+	/* A server of other tools has none. */
+	if (client->mcp->config.sandbox != NULL)
+		sandbox_forget_client(client->mcp->config.sandbox, client);
+	subscriptions_end(&client->subscriptions);
 	free(client);
+}
+
+bool
+mcp_client_agreed(const struct mcp_client *client)
+{
+	return client->agreed;
+}
+
+bool
+mcp_client_busy(const struct mcp_client *client)
+{
+	return !calls_are_over(client->calls);
+}
+
+void
+mcp_end_subscriptions(struct mcp *mcp)
+{
+	struct mcp_client *client;
+
+	LIST_FOREACH(client, &mcp->clients, entry)
+	subscriptions_end(&client->subscriptions);
 }
 
 void
@@ -64,7 +93,7 @@ static const struct method *
 find_method(const struct mcp *mcp, const char *name)
 {
 	for (const struct method *method = mcp->config.methods;
-	     method->name != NULL; method++)
+	    method->name != NULL; method++)
 		if (strcmp(method->name, name) == 0)
 			return method;
 	return NULL;
@@ -79,24 +108,35 @@ meta_value(const struct rpc_message *message, const char *key)
 const char *
 mcp_named_revision(const struct rpc_message *message)
 {
-	return yyjson_get_str(meta_value(message, META_VERSION));
+	yyjson_val *value = meta_value(message, META_VERSION);
+	const char *name = rpc_text(value);
+
+	/* A number, or a text with a NUL in it, names none that we speak. */
+	return name == NULL && value != NULL ? "" : name;
+}
+
+static void
+refuse(
+    const struct request *request, const struct err *err, yyjson_mut_val *data)
+{
+	char *text = data != NULL ? json_write_value(data) : NULL;
+
+	reply_send_error(&request->outlet, request->message->id, err, text);
+	free(text);
 }
 
 static void
 refuse_version(const struct request *request, const char *requested)
 {
-	yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+	yyjson_mut_doc *doc = json_new();
 	yyjson_mut_val *data = yyjson_mut_obj(doc);
 	struct err err;
-	char *text;
 
 	method_add_versions(
 	    doc, yyjson_mut_obj_add_arr(doc, data, "supported"));
 	yyjson_mut_obj_add_str(doc, data, "requested", requested);
-	text = yyjson_mut_val_write(data, 0, NULL);
 	err_set(&err, ERR_VERSION, "Unsupported protocol version");
-	reply_send_error(&request->outlet, request->message->id, &err, text);
-	free(text);
+	refuse(request, &err, data);
 	yyjson_mut_doc_free(doc);
 }
 
@@ -108,6 +148,12 @@ read_meta(struct request *request, const char *named)
 	    meta_value(request->message, META_CAPABILITIES);
 	struct err err;
 
+	if (!yyjson_is_str(meta_value(request->message, META_VERSION))) {
+		err_set(
+		    &err, ERR_META, "\"" META_VERSION "\" must be a string");
+		refuse(request, &err, NULL);
+		return false;
+	}
 	if (!revision_parse(named, &request->revision) ||
 	    !revision_is_modern(request->revision)) {
 		refuse_version(request, named);
@@ -116,8 +162,7 @@ read_meta(struct request *request, const char *named)
 	if (!yyjson_is_obj(capabilities)) {
 		err_set(&err, ERR_META,
 		    "_meta must carry \"" META_CAPABILITIES "\"");
-		reply_send_error(
-		    &request->outlet, request->message->id, &err, NULL);
+		refuse(request, &err, NULL);
 		return false;
 	}
 	request->tasks = yyjson_is_obj(yyjson_obj_get(
@@ -135,9 +180,10 @@ run_method(struct mcp_client *client, const struct method *method,
 
 	reply_init(&reply);
 	reply.cacheable = method->cacheable;
-	if (method->run(client, request, &reply, &later, &err) != 0)
-		reply_send_error(
-		    &request->outlet, request->message->id, &err, NULL);
+	if ((method->needs_tasks &&
+	        method_require_tasks(request, &reply, &err) != 0) ||
+	    method->run(client, request, &reply, &later, &err) != 0)
+		refuse(request, &err, reply.error_data);
 	else if (!later)
 		reply_send(&reply, &request->outlet, request->message->id,
 		    strcmp(method->name, "initialize") == 0
@@ -150,12 +196,8 @@ run_method(struct mcp_client *client, const struct method *method,
 static const struct method *
 choose_method(const struct mcp *mcp, const struct request *request, bool modern)
 {
-	static const char tasks_wanted[] =
-	    "{\"requiredCapabilities\":{\"extensions\":{\"" TASKS_EXTENSION
-	    "\":{}}}}";
 	const struct rpc_message *message = request->message;
 	const struct method *method = find_method(mcp, message->method);
-	const char *data = NULL;
 	struct err err;
 
 	if (method == NULL || (modern && (method->era & ERA_MODERN) == 0)) {
@@ -165,14 +207,10 @@ choose_method(const struct mcp *mcp, const struct request *request, bool modern)
 		err_set(&err, ERR_META,
 		    "%s must carry \"" META_VERSION "\" in its _meta",
 		    message->method);
-	} else if (method->needs_tasks && !request->tasks) {
-		err_set(
-		    &err, ERR_CAPABILITY, "Missing required client capability");
-		data = tasks_wanted;
 	} else {
 		return method;
 	}
-	reply_send_error(&request->outlet, message->id, &err, data);
+	refuse(request, &err, NULL);
 	return NULL;
 }
 
@@ -241,11 +279,20 @@ static void
 receive_batch(
     struct mcp_client *client, yyjson_val *root, const struct outlet *outlet)
 {
-	struct batch *batch = batch_new(outlet);
+	struct batch *batch;
 	struct outlet part;
 	yyjson_arr_iter iter = yyjson_arr_iter_with(root);
 	yyjson_val *item;
+	struct err err;
 
+	if (yyjson_arr_size(root) > BATCH_MAX) {
+		err_set(&err, ERR_REQUEST,
+		    "a batch has at most %d messages; this one has %zu",
+		    BATCH_MAX, yyjson_arr_size(root));
+		reply_send_error(outlet, NULL, &err, NULL);
+		return;
+	}
+	batch = batch_new(outlet);
 	batch_outlet(batch, &part);
 	while ((item = yyjson_arr_iter_next(&iter)) != NULL)
 		receive_value(client, item, &part, batch);

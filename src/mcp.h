@@ -1,6 +1,7 @@
 #ifndef MCP_H
 #define MCP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "outlet.h"
@@ -34,10 +35,16 @@ struct mcp_config {
 
 struct mcp *mcp_new(const struct mcp_config *config);
 void mcp_free(struct mcp *mcp);
+/* Before the end, so that their clients hear of it. */
+void mcp_end_subscriptions(struct mcp *mcp);
 
 struct mcp_client *mcp_client_new(struct mcp *mcp);
 /* Its calls are cancelled, its subscriptions ended. */
 void mcp_client_free(struct mcp_client *client);
+/* initialize has been answered. */
+bool mcp_client_agreed(const struct mcp_client *client);
+/* It waits for calls. */
+bool mcp_client_busy(const struct mcp_client *client);
 
 /* A message as it came. */
 void mcp_client_receive(struct mcp_client *client, const char *data,

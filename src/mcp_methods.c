@@ -3,14 +3,37 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alloc.h"
+#include "icon.h"
 #include "mcp_private.h"
 #include "resources.h"
 #include "result.h"
 #include "tools.h"
+#include "work_path.h"
 
-static const char instructions[] =
-    "Runs Python and JavaScript, each program in a fresh container. Print "
-    "what you want to see.";
+static void
+add_instructions(struct reply *reply, const struct settings *settings)
+{
+	const struct language_table *table = &settings->languages;
+	const char *titles[LANGUAGE_MAX + 1] = {NULL};
+	size_t count = 0;
+	char *list, *text;
+
+	for (size_t i = 0; i < table->count; i++)
+		if (table->on[i])
+			titles[count++] = table->rows[i]->title;
+	list = strlist_join(titles, ", ", " and ");
+	text = xasprintf("Runs %s, each program in a fresh container%s. Print "
+	                 "what you want to see.",
+	    list,
+	    tools_have_sessions(settings)
+	        ? ", or one after the other in a session"
+	        : "");
+	yyjson_mut_obj_add_strcpy(
+	    reply->doc, reply->result, "instructions", text);
+	free(text);
+	free(list);
+}
 
 static void
 add_capabilities(struct reply *reply, bool modern)
@@ -33,22 +56,23 @@ initialize(struct mcp_client *client, const struct request *request,
 {
 	yyjson_val *version =
 	    yyjson_obj_get(request->message->params, "protocolVersion");
+	yyjson_mut_val *info;
 
 	(void)later;
 	if (!yyjson_is_str(version))
 		return err_set(
 		    err, ERR_PARAMS, "\"protocolVersion\" must be a string");
 	client->agreed = true;
-	if (!revision_parse(yyjson_get_str(version), &client->revision) ||
+	if (!revision_parse(rpc_text(version), &client->revision) ||
 	    revision_is_modern(client->revision))
 		client->revision = REVISION_NEWEST_LEGACY;
 	yyjson_mut_obj_add_str(reply->doc, reply->result, "protocolVersion",
 	    revision_name(client->revision));
 	add_capabilities(reply, false);
-	yyjson_mut_obj_add_val(reply->doc, reply->result, "serverInfo",
-	    reply_server_info(reply->doc, client->revision));
-	yyjson_mut_obj_add_str(
-	    reply->doc, reply->result, "instructions", instructions);
+	info = reply_server_info(reply->doc, client->revision);
+	icon_add(reply->doc, info, client->revision);
+	yyjson_mut_obj_add_val(reply->doc, reply->result, "serverInfo", info);
+	add_instructions(reply, client->mcp->config.settings);
 	return 0;
 }
 
@@ -72,8 +96,7 @@ discover(struct mcp_client *client, const struct request *request,
 	    yyjson_mut_obj_add_arr(
 	        reply->doc, reply->result, "supportedVersions"));
 	add_capabilities(reply, true);
-	yyjson_mut_obj_add_str(
-	    reply->doc, reply->result, "instructions", instructions);
+	add_instructions(reply, client->mcp->config.settings);
 	return 0;
 }
 
@@ -89,11 +112,14 @@ ping(struct mcp_client *client, const struct request *request,
 	return 0;
 }
 
-/* All our lists fit on one page, so there is no cursor that we gave out. */
+/* All our lists fit on one page, so there is no cursor that we gave out.  Some
+ * clients write null for one that they do not have. */
 static int
 check_cursor(const struct request *request, struct err *err)
 {
-	if (yyjson_obj_get(request->message->params, "cursor") == NULL)
+	yyjson_val *cursor = yyjson_obj_get(request->message->params, "cursor");
+
+	if (cursor == NULL || yyjson_is_null(cursor))
 		return 0;
 	return err_set(err, ERR_PARAMS, "unknown cursor");
 }
@@ -136,11 +162,15 @@ list_resource_templates(struct mcp_client *client,
 	(void)later;
 	if (check_cursor(request, err) != 0)
 		return -1;
-	yyjson_mut_obj_add_arr(reply->doc, reply->result, "resourceTemplates");
+	resources_list_templates(reply->doc,
+	    yyjson_mut_obj_add_arr(
+	        reply->doc, reply->result, "resourceTemplates"),
+	    request->revision);
 	return 0;
 }
 
-/* There are none; but some clients ask without having been told of any. */
+/* There are none; but some older clients ask without having been told of any.
+ */
 static int
 list_prompts(struct mcp_client *client, const struct request *request,
     struct reply *reply, bool *later, struct err *err)
@@ -153,23 +183,77 @@ list_prompts(struct mcp_client *client, const struct request *request,
 	return 0;
 }
 
+static const char too_many[] =
+    "Too many calls are waiting. Try again when some of them have been "
+    "answered.";
+
+/* Two answers of one id could not be told apart. */
+static int
+check_id(const struct mcp_client *client, const struct request *request,
+    struct err *err)
+{
+	const char *id = request->message->id;
+
+	if (!calls_include(client->calls, id) &&
+	    !subscriptions_include(&client->subscriptions, id))
+		return 0;
+	return err_set(err, ERR_REQUEST,
+	    "a request with the id %.100s is still under way", id);
+}
+
+/* Whose sessions a request can use.  In the modern revisions nothing ties two
+ * requests together but what they say: whoever has the handle has the
+ * session. */
+static const void *
+session_owner(const struct mcp_client *client, const struct request *request)
+{
+	return revision_is_modern(request->revision) ? NULL : client;
+}
+
+/* A file of a session: it is in a container, so the answer comes later. */
+static int
+fetch_file(struct mcp_client *client, const struct request *request,
+    const char *uri, bool *later, struct err *err)
+{
+	struct job job;
+
+	if (check_id(client, request, err) != 0 ||
+	    resource_request(uri, &job, err) != 0)
+		return -1;
+	if (sandbox_is_full(client->mcp->config.sandbox)) {
+		job_release(&job);
+		return err_set(err, ERR_BUSY, "%s", too_many);
+	}
+	job.client = session_owner(client, request);
+	*later = true;
+	calls_read(client->calls, request, uri, &job);
+	return 0;
+}
+
 static int
 read_resource(struct mcp_client *client, const struct request *request,
     struct reply *reply, bool *later, struct err *err)
 {
-	yyjson_val *uri = yyjson_obj_get(request->message->params, "uri");
+	yyjson_val *value = yyjson_obj_get(request->message->params, "uri");
+	const char *uri = rpc_text(value);
 	int status;
 
-	(void)later;
-	if (!yyjson_is_str(uri))
+	if (!yyjson_is_str(value))
 		return err_set(err, ERR_PARAMS, "\"uri\" must be a string");
-	if (rpc_text(uri) == NULL)
-		return err_set(err, ERR_RESOURCE, "a uri has no NUL");
-	status = resource_read(reply->doc,
-	    yyjson_mut_obj_add_arr(reply->doc, reply->result, "contents"),
-	    yyjson_get_str(uri), client->mcp->config.settings, err);
-	if (status != 0 && revision_is_modern(request->revision))
-		err->code = ERR_PARAMS;
+	if (uri == NULL) {
+		uri = yyjson_get_str(value);
+		status = err_set(err, ERR_RESOURCE, "a uri has no NUL");
+	} else if (work_path_is_session_uri(uri)) {
+		status = fetch_file(client, request, uri, later, err);
+	} else {
+		status = resource_read(reply->doc,
+		    yyjson_mut_obj_add_arr(
+		        reply->doc, reply->result, "contents"),
+		    uri, client->mcp->config.settings, err);
+	}
+	if (status != 0)
+		reply->error_data =
+		    resource_error(reply->doc, uri, request->revision, err);
 	return status;
 }
 
@@ -182,45 +266,100 @@ refuse_call(struct reply *reply, const char *why)
 }
 
 static int
+end_session(struct mcp_client *client, const struct request *request,
+    yyjson_val *arguments, struct reply *reply)
+{
+	struct err problem;
+	const char *handle = tool_session(arguments, &problem);
+
+	if (handle == NULL)
+		return refuse_call(reply, problem.message);
+	if (sandbox_end_session(client->mcp->config.sandbox, handle,
+	        session_owner(client, request)) != 0)
+		return refuse_call(reply,
+		    "There is no session of that handle: it has ended "
+		    "already, or it never was.");
+	reply->result = result_build_text(reply->doc, "The session is over.");
+	return 0;
+}
+
+static int
+run_program(struct mcp_client *client, const struct request *request,
+    const struct tool *tool, yyjson_val *arguments, struct reply *reply,
+    bool *later)
+{
+	struct err problem;
+	struct job job;
+
+	if (tool_request(tool, arguments, client->mcp->config.settings, &job,
+	        &problem) != 0)
+		return refuse_call(reply, problem.message);
+	if (sandbox_is_full(client->mcp->config.sandbox)) {
+		job_release(&job);
+		return refuse_call(reply, too_many);
+	}
+	job.client = session_owner(client, request);
+	*later = true;
+	calls_start(client->calls, request, &job);
+	return 0;
+}
+
+static int
 call_tool(struct mcp_client *client, const struct request *request,
     struct reply *reply, bool *later, struct err *err)
 {
 	const struct rpc_message *message = request->message;
 	yyjson_val *name = yyjson_obj_get(message->params, "name");
 	yyjson_val *arguments = yyjson_obj_get(message->params, "arguments");
-	struct sandbox_request work;
-	const struct tool *tool;
-	struct err problem;
+	struct tool tool;
 
 	if (!yyjson_is_str(name))
 		return err_set(err, ERR_PARAMS, "\"name\" must be a string");
-	tool = rpc_text(name) != NULL ? tool_find(rpc_text(name)) : NULL;
-	if (tool == NULL)
+	if (rpc_text(name) == NULL ||
+	    !tool_find(client->mcp->config.settings, rpc_text(name), &tool))
 		return err_set(err, ERR_PARAMS, "unknown tool: %.100s",
 		    yyjson_get_str(name));
 	if (arguments != NULL && !yyjson_is_obj(arguments))
 		return err_set(
 		    err, ERR_PARAMS, "\"arguments\" must be an object");
-	if (calls_include(client->calls, message->id))
-		return err_set(err, ERR_REQUEST,
-		    "a call with the id %.100s is still running", message->id);
-	if (tool_request(tool, arguments, client->mcp->config.settings, &work,
-	        &problem) != 0)
-		return refuse_call(reply, problem.message);
-	if (sandbox_is_full(client->mcp->config.sandbox))
-		return refuse_call(reply,
-		    "Too many calls are waiting. Try again when some of them "
-		    "have been answered.");
-	*later = true;
-	calls_start(client->calls, request, tool, &work);
-	return 0;
+	if (check_id(client, request, err) != 0)
+		return -1;
+	if (tool.kind == TOOL_END_SESSION)
+		return end_session(client, request, arguments, reply);
+	return run_program(client, request, &tool, arguments, reply, later);
+}
+
+int
+method_require_tasks(
+    const struct request *request, struct reply *reply, struct err *err)
+{
+	yyjson_mut_doc *doc = reply->doc;
+	yyjson_mut_val *required;
+
+	if (request->tasks)
+		return 0;
+	reply->error_data = yyjson_mut_obj(doc);
+	required = yyjson_mut_obj_add_obj(
+	    doc, reply->error_data, "requiredCapabilities");
+	yyjson_mut_obj_add_obj(doc,
+	    yyjson_mut_obj_add_obj(doc, required, "extensions"),
+	    TASKS_EXTENSION);
+	return err_set(
+	    err, ERR_CAPABILITY, "Missing required client capability");
 }
 
 static int
 listen(struct mcp_client *client, const struct request *request,
     struct reply *reply, bool *later, struct err *err)
 {
-	(void)reply;
+	yyjson_val *wishes =
+	    yyjson_obj_get(request->message->params, "notifications");
+
+	if (yyjson_obj_get(wishes, "taskIds") != NULL &&
+	    method_require_tasks(request, reply, err) != 0)
+		return -1;
+	if (check_id(client, request, err) != 0)
+		return -1;
 	*later = true;
 	return subscriptions_add(&client->subscriptions, request, err);
 }
@@ -229,13 +368,16 @@ static struct task *
 find_task(
     struct mcp_client *client, const struct request *request, struct err *err)
 {
-	yyjson_val *id = yyjson_obj_get(request->message->params, "taskId");
-	struct task *task = NULL;
+	const char *id =
+	    rpc_text(yyjson_obj_get(request->message->params, "taskId"));
+	struct task *task;
 
-	if (!yyjson_is_str(id))
+	if (id == NULL) {
 		err_set(err, ERR_PARAMS, "\"taskId\" must be a string");
-	else if ((task = task_find(client->mcp->tasks, yyjson_get_str(id))) ==
-	    NULL)
+		return NULL;
+	}
+	task = task_find(client->mcp->tasks, id);
+	if (task == NULL)
 		err_set(err, ERR_PARAMS,
 		    "unknown task: it never was, or it has expired");
 	return task;
@@ -288,7 +430,7 @@ const struct method mcp_methods[] = {
     {"resources/templates/list", list_resource_templates, ERA_BOTH, true,
         false},
     {"resources/read", read_resource, ERA_BOTH, true, false},
-    {"prompts/list", list_prompts, ERA_BOTH, true, false},
+    {"prompts/list", list_prompts, ERA_LEGACY, false, false},
     {"subscriptions/listen", listen, ERA_MODERN, false, false},
     {"tasks/get", get_task, ERA_MODERN, false, true},
     {"tasks/update", update_task, ERA_MODERN, false, true},

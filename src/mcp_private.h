@@ -3,6 +3,8 @@
 
 /* What mcp.c shares with mcp_methods.c. */
 
+#include <bsd/sys/queue.h>
+
 #include "calls.h"
 #include "mcp.h"
 #include "method.h"
@@ -14,9 +16,11 @@
 struct mcp {
 	struct mcp_config config;
 	struct tasks *tasks;
+	LIST_HEAD(mcp_clients, mcp_client) clients;
 };
 
 struct mcp_client {
+	LIST_ENTRY(mcp_client) entry;
 	struct mcp *mcp;
 	enum revision revision; /* that initialize agreed on */
 	bool agreed;

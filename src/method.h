@@ -30,6 +30,9 @@ struct method {
 
 extern const struct method mcp_methods[];
 
+/* Fails for a client that does not know tasks. */
+int method_require_tasks(
+    const struct request *request, struct reply *reply, struct err *err);
 /* The revisions that we speak, the newest first. */
 void method_add_versions(yyjson_mut_doc *doc, yyjson_mut_val *list);
 

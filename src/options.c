@@ -1,285 +1,15 @@
 #include "options.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <bsd/stdlib.h>
-
 #include "alloc.h"
 #include "engine_argv.h"
 #include "log.h"
-
-struct option;
-typedef int option_parse_fn(const struct option *option, void *field,
-    const char *value, struct err *err);
-
-struct option {
-	const char *name;
-	const char *argument; /* NULL: a switch */
-	const char *environment[3];
-	option_parse_fn *parse;
-	size_t field;
-	long long minimum, maximum;
-	const char *initial;
-	const char *help;
-	bool http; /* only with --transport streamable-http */
-};
-
-static int
-bad_value(const struct option *option, const char *value, const char *wanted,
-    struct err *err)
-{
-	return err_set(err, ERR_ARGUMENT, "%s: \"%s\" is not %s", option->name,
-	    value, wanted);
-}
-
-static int
-parse_text(const struct option *option, void *field, const char *value,
-    struct err *err)
-{
-	char **text = field;
-
-	if (*value == '\0')
-		return bad_value(option, value, "a value", err);
-	free(*text);
-	*text = xstrdup(value);
-	return 0;
-}
-
-static int
-parse_image(const struct option *option, void *field, const char *value,
-    struct err *err)
-{
-	struct err why;
-
-	if (engine_argv_check_image(value, &why) != 0)
-		return err_set(
-		    err, ERR_ARGUMENT, "%s: %s", option->name, why.message);
-	return parse_text(option, field, value, err);
-}
-
-/* A word that is handed to the engine as the value of a flag. */
-static int
-parse_word(const struct option *option, void *field, const char *value,
-    struct err *err)
-{
-	for (const char *byte = value; *byte != '\0'; byte++)
-		if (!isgraph((unsigned char)*byte) || *value == '-')
-			return bad_value(option, value, "a plain word", err);
-	return parse_text(option, field, value, err);
-}
-
-static int
-parse_number(const struct option *option, void *field, const char *value,
-    struct err *err)
-{
-	const char *problem;
-	long long number =
-	    strtonum(value, option->minimum, option->maximum, &problem);
-
-	if (problem != NULL)
-		return err_set(err, ERR_ARGUMENT,
-		    "%s: \"%s\" is not a whole number from %lld to %lld",
-		    option->name, value, option->minimum, option->maximum);
-	*(int *)field = (int)number;
-	return 0;
-}
-
-/* A number of bytes, with k, m or g behind it if you like. */
-static int
-parse_bytes(
-    const char *value, long long minimum, long long maximum, long long *bytes)
-{
-	static const char units[] = "bkmg";
-	const char *problem, *unit;
-	size_t digits = strspn(value, "0123456789");
-	char number[20];
-
-	if (digits == 0 || digits >= sizeof(number))
-		return -1;
-	memcpy(number, value, digits);
-	number[digits] = '\0';
-	*bytes = strtonum(number, 0, 1LL << 50, &problem);
-	if (problem != NULL)
-		return -1;
-	if (value[digits] != '\0') {
-		unit = strchr(units, tolower((unsigned char)value[digits]));
-		if (unit == NULL || value[digits + 1] != '\0')
-			return -1;
-		if (*bytes > maximum >> (10 * (unit - units)))
-			return -1;
-		*bytes <<= 10 * (unit - units);
-	}
-	return *bytes < minimum || *bytes > maximum ? -1 : 0;
-}
-
-static int
-parse_size(const struct option *option, void *field, const char *value,
-    struct err *err)
-{
-	long long bytes;
-
-	if (parse_bytes(value, option->minimum, option->maximum, &bytes) != 0)
-		return bad_value(option, value,
-		    "a number of bytes within bounds (k, m and g may follow)",
-		    err);
-	*(size_t *)field = (size_t)bytes;
-	return 0;
-}
-
-static int
-parse_memory(const struct option *option, void *field, const char *value,
-    struct err *err)
-{
-	long long bytes;
-
-	if (parse_bytes(value, option->minimum, option->maximum, &bytes) != 0)
-		return bad_value(option, value,
-		    "a number of bytes, 16m or more (k, m and g may follow)",
-		    err);
-	return parse_text(option, field, value, err);
-}
-
-static int
-parse_cpus(const struct option *option, void *field, const char *value,
-    struct err *err)
-{
-	size_t length = strspn(value, "0123456789.");
-	char *end;
-
-	if (value[length] != '\0' || strtod(value, &end) < 0.01 ||
-	    strtod(value, NULL) > 1024 || *end != '\0')
-		return bad_value(option, value,
-		    "a number of processors such as 0.5 or 2", err);
-	return parse_text(option, field, value, err);
-}
-
-static int
-parse_switch(const struct option *option, void *field, const char *value,
-    struct err *err)
-{
-	(void)option;
-	(void)err;
-	/* From the environment it is a word, as in VERBOSE=false. */
-	*(bool *)field = strcasecmp(value, "true") == 0 ||
-	    strcmp(value, "1") == 0 || strcasecmp(value, "yes") == 0;
-	return 0;
-}
-
-static int
-parse_engine(const struct option *option, void *field, const char *value,
-    struct err *err)
-{
-	if (strcmp(value, "kubernetes") == 0)
-		return err_set(err, ERR_ARGUMENT,
-		    "kubernetes is not supported as an engine: use podman or "
-		    "docker, or a path to one of them");
-	return parse_word(option, field, value, err);
-}
-
-static int
-parse_interpreter(const struct option *option, void *field, const char *value,
-    struct err *err)
-{
-	*(bool *)field = strcmp(value, "warm") == 0;
-	if (!*(bool *)field && strcmp(value, "plain") != 0)
-		return bad_value(option, value, "warm or plain", err);
-	return 0;
-}
-
-/* Names of modules; kept without blanks, because they travel as one word. */
-static int
-parse_preload(const struct option *option, void *field, const char *value,
-    struct err *err)
-{
-	struct strlist names = {0};
-	char *list = xstrdup(""), **text = field;
-
-	strlist_add_split(&names, value, ',');
-	for (size_t i = 0; i < names.count; i++) {
-		char *longer =
-		    xasprintf("%s%s%s", list, i > 0 ? "," : "", names.items[i]);
-
-		free(list);
-		list = longer;
-	}
-	strlist_release(&names);
-	free(*text);
-	*text = list;
-	for (; *list != '\0'; list++)
-		if (!isalnum((unsigned char)*list) &&
-		    strchr("_.,", *list) == NULL)
-			return bad_value(
-			    option, value, "a list of module names", err);
-	return 0;
-}
-
-static int
-parse_transport(const struct option *option, void *field, const char *value,
-    struct err *err)
-{
-	enum transport *transport = field;
-
-	if (strcmp(value, "stdio") == 0)
-		*transport = TRANSPORT_STDIO;
-	else if (strcmp(value, "streamable-http") == 0 ||
-	    strcmp(value, "http") == 0)
-		*transport = TRANSPORT_HTTP;
-	else
-		return bad_value(
-		    option, value, "stdio or streamable-http", err);
-	return 0;
-}
-
-static int
-parse_path(const struct option *option, void *field, const char *value,
-    struct err *err)
-{
-	if (*value != '/' || value[strcspn(value, "?# ")] != '\0')
-		return bad_value(option, value, "a path such as /mcp", err);
-	return parse_text(option, field, value, err);
-}
-
-static int
-parse_listen(const struct option *option, void *field, const char *value,
-    struct err *err)
-{
-	if (strncmp(value, "unix:", 5) != 0 || value[5] == '\0')
-		return bad_value(option, value, "of the form unix:PATH", err);
-	return parse_text(option, field, value, err);
-}
-
-static int
-parse_seccomp(const struct option *option, void *field, const char *value,
-    struct err *err)
-{
-	char *path;
-
-	if (strcmp(value, "engine") == 0)
-		return parse_text(option, field, value, err);
-	/* The CLI is started from another directory. */
-	path = realpath(value, NULL);
-	if (path == NULL)
-		return err_system(err, errno, "%s: %s", option->name, value);
-	free(*(char **)field);
-	*(char **)field = path;
-	return 0;
-}
-
-static int
-parse_language(const struct option *option, void *field, const char *value,
-    struct err *err)
-{
-	const struct language *language = language_by_name(value);
-
-	if (language == NULL)
-		return bad_value(option, value, "python or javascript", err);
-	*(const struct language **)field = language;
-	return 0;
-}
+#include "option_languages.h"
+#include "option_values.h"
 
 #define FIELD(name) offsetof(struct settings, name)
 
@@ -288,36 +18,58 @@ static const struct option options[] = {
         .name = "--engine",
         .argument = "NAME",
         .environment = {"CONTAINER_ENGINE", "BACKEND"},
-        .parse = parse_engine,
+        .parse = option_engine,
         .field = FIELD(engine),
         .help = "docker or podman, by name or path",
     },
     {
         .name = "--python-image",
         .argument = "IMAGE",
-        .parse = parse_image,
+        .parse = option_image,
         .field = FIELD(images[LANGUAGE_PYTHON]),
         .help = "image for Python; else philschmi/code-sandbox-python:latest",
     },
     {
         .name = "--js-image",
         .argument = "IMAGE",
-        .parse = parse_image,
+        .parse = option_image,
         .field = FIELD(images[LANGUAGE_JAVASCRIPT]),
         .help = "image for JavaScript; else philschmi/code-sandbox-js:latest",
+    },
+    {
+        .name = "--image",
+        .argument = "LANGUAGE=IMAGE",
+        .parse = option_list,
+        .field = FIELD(image_list),
+        .help = "image for any language; more with commas, or once more",
+    },
+    {
+        .name = "--languages",
+        .argument = "A,B",
+        .parse = option_text,
+        .field = FIELD(languages_list),
+        .help = "what is offered, or all; else python, javascript and those "
+                "of --language-file",
+    },
+    {
+        .name = "--language-file",
+        .argument = "FILE",
+        .parse = option_text,
+        .field = FIELD(language_file),
+        .help = "languages of your own, in JSON; see the manual",
     },
     {
         .name = "--pass-through-env",
         .argument = "A,B",
         .environment = {"PASSTHROUGH_ENV"},
-        .parse = parse_text,
+        .parse = option_text,
         .field = FIELD(pass_env_list),
         .help = "environment variables that the code gets to see",
     },
     {
         .name = "--timeout",
         .argument = "SECONDS",
-        .parse = parse_number,
+        .parse = option_number,
         .field = FIELD(timeout_seconds),
         .minimum = 1,
         .maximum = 86400,
@@ -327,7 +79,7 @@ static const struct option options[] = {
     {
         .name = "--max-timeout",
         .argument = "SECONDS",
-        .parse = parse_number,
+        .parse = option_number,
         .field = FIELD(max_timeout_seconds),
         .minimum = 1,
         .maximum = 86400,
@@ -337,7 +89,7 @@ static const struct option options[] = {
     {
         .name = "--max-output",
         .argument = "BYTES",
-        .parse = parse_size,
+        .parse = option_size,
         .field = FIELD(max_output),
         .minimum = 1024,
         .maximum = 1LL << 28,
@@ -347,7 +99,7 @@ static const struct option options[] = {
     {
         .name = "--max-parallel",
         .argument = "N",
-        .parse = parse_number,
+        .parse = option_number,
         .field = FIELD(max_parallel),
         .minimum = 1,
         .maximum = 1024,
@@ -357,7 +109,7 @@ static const struct option options[] = {
     {
         .name = "--pool",
         .argument = "N",
-        .parse = parse_number,
+        .parse = option_number,
         .field = FIELD(pool),
         .minimum = 0,
         .maximum = 64,
@@ -367,15 +119,35 @@ static const struct option options[] = {
     {
         .name = "--interpreter",
         .argument = "HOW",
-        .parse = parse_interpreter,
+        .parse = option_interpreter,
         .field = FIELD(warm_interpreter),
         .initial = "warm",
         .help = "warm: started ahead of the code; plain: started with it",
     },
     {
+        .name = "--session-ttl",
+        .argument = "SECONDS",
+        .parse = option_number,
+        .field = FIELD(session_ttl),
+        .minimum = 1,
+        .maximum = 86400,
+        .initial = "900",
+        .help = "how long a session is kept when nobody uses it",
+    },
+    {
+        .name = "--max-sessions",
+        .argument = "N",
+        .parse = option_number,
+        .field = FIELD(max_sessions),
+        .minimum = 0,
+        .maximum = 1000,
+        .initial = "8",
+        .help = "sessions that there may be at once",
+    },
+    {
         .name = "--preload",
         .argument = "A,B",
-        .parse = parse_preload,
+        .parse = option_preload,
         .field = FIELD(preload),
         .initial = "",
         .help = "Python modules that a warm interpreter has imported already",
@@ -383,7 +155,7 @@ static const struct option options[] = {
     {
         .name = "--memory",
         .argument = "BYTES",
-        .parse = parse_memory,
+        .parse = option_memory,
         .field = FIELD(memory),
         .minimum = 16LL << 20,
         .maximum = 1LL << 45,
@@ -393,7 +165,7 @@ static const struct option options[] = {
     {
         .name = "--cpus",
         .argument = "N",
-        .parse = parse_cpus,
+        .parse = option_cpus,
         .field = FIELD(cpus),
         .initial = "1",
         .help = "processors of a program, such as 0.5 or 2",
@@ -401,7 +173,7 @@ static const struct option options[] = {
     {
         .name = "--pids",
         .argument = "N",
-        .parse = parse_number,
+        .parse = option_number,
         .field = FIELD(pids),
         .minimum = 8,
         .maximum = 65536,
@@ -411,28 +183,48 @@ static const struct option options[] = {
     {
         .name = "--network",
         .argument = "NAME",
-        .parse = parse_word,
+        .parse = option_word,
         .field = FIELD(network),
         .help = "none, or a network of the engine; else the engine's own",
     },
     {
         .name = "--seccomp",
         .argument = "FILE",
-        .parse = parse_seccomp,
+        .parse = option_seccomp,
         .field = FIELD(seccomp),
         .help = "another profile of system calls; engine: the engine's own",
     },
     {
+        .name = "--loosen",
+        .argument = "A,B",
+        .parse = option_text,
+        .field = FIELD(loosen_list),
+        .help = "parts of the sandbox to leave out; see the manual",
+    },
+    {
+        .name = "--runtime",
+        .argument = "NAME",
+        .parse = option_word,
+        .field = FIELD(runtime),
+        .help = "OCI runtime, such as runsc or kata; else the engine's own",
+    },
+    {
+        .name = "--redact",
+        .parse = option_switch,
+        .field = FIELD(redact),
+        .help = "take the values of passed variables out of the output",
+    },
+    {
         .name = "--verbose",
         .environment = {"VERBOSE"},
-        .parse = parse_switch,
+        .parse = option_switch,
         .field = FIELD(verbose),
         .help = "say on stderr what is being done",
     },
     {
         .name = "--transport",
         .argument = "HOW",
-        .parse = parse_transport,
+        .parse = option_transport,
         .field = FIELD(transport),
         .initial = "stdio",
         .help = "stdio or streamable-http",
@@ -440,7 +232,7 @@ static const struct option options[] = {
     {
         .name = "--host",
         .argument = "ADDRESS",
-        .parse = parse_word,
+        .parse = option_word,
         .field = FIELD(host),
         .initial = "127.0.0.1",
         .help = "where to listen; off this machine it wants a token",
@@ -449,7 +241,7 @@ static const struct option options[] = {
     {
         .name = "--port",
         .argument = "N",
-        .parse = parse_number,
+        .parse = option_number,
         .field = FIELD(port),
         .minimum = 0,
         .maximum = 65535,
@@ -460,7 +252,7 @@ static const struct option options[] = {
     {
         .name = "--path",
         .argument = "PATH",
-        .parse = parse_path,
+        .parse = option_path,
         .field = FIELD(path),
         .initial = "/mcp",
         .help = "path of the endpoint",
@@ -469,7 +261,7 @@ static const struct option options[] = {
     {
         .name = "--listen",
         .argument = "unix:PATH",
-        .parse = parse_listen,
+        .parse = option_listen,
         .field = FIELD(listen),
         .help = "a unix socket (mode 0600) instead of host and port",
         .http = true,
@@ -477,7 +269,7 @@ static const struct option options[] = {
     {
         .name = "--allow-host",
         .argument = "A,B",
-        .parse = parse_text,
+        .parse = option_text,
         .field = FIELD(allow_host),
         .help = "further names this server may be called by",
         .http = true,
@@ -485,7 +277,7 @@ static const struct option options[] = {
     {
         .name = "--allow-origin",
         .argument = "A,B",
-        .parse = parse_text,
+        .parse = option_text,
         .field = FIELD(allow_origin),
         .help = "web pages that may use this server",
         .http = true,
@@ -493,7 +285,7 @@ static const struct option options[] = {
     {
         .name = "--token-file",
         .argument = "FILE",
-        .parse = parse_text,
+        .parse = option_text,
         .field = FIELD(token_file),
         .help = "bearer token that clients must send",
         .http = true,
@@ -501,9 +293,57 @@ static const struct option options[] = {
     {
         .name = "--language",
         .argument = "NAME",
-        .parse = parse_language,
-        .field = FIELD(language),
-        .help = "with run: python or javascript; else from the file name",
+        .parse = option_text,
+        .field = FIELD(language_name),
+        .help = "with run: any that is known; else from the file name",
+        .run = true,
+    },
+    {
+        .name = "--file",
+        .argument = "PATH[=NAME]",
+        .parse = option_items,
+        .field = FIELD(files),
+        .help = "with run: a file that the program gets; may be repeated",
+        .run = true,
+    },
+    {
+        .name = "--stdin",
+        .argument = "FILE|-",
+        .parse = option_text,
+        .field = FIELD(input),
+        .help = "with run: what the program reads; -: our own input",
+        .run = true,
+    },
+    {
+        .name = "--package",
+        .argument = "SPEC",
+        .parse = option_package,
+        .field = FIELD(packages),
+        .help = "with run: a package to install first; may be repeated",
+        .run = true,
+    },
+    {
+        .name = "--output",
+        .argument = "PATTERN",
+        .parse = option_pattern,
+        .field = FIELD(outputs),
+        .help = "with run: files of the program to save; may be repeated",
+        .run = true,
+    },
+    {
+        .name = "--output-dir",
+        .argument = "DIR",
+        .parse = option_text,
+        .field = FIELD(output_dir),
+        .help = "with run: where to save files; else the current directory",
+        .run = true,
+    },
+    {
+        .name = "--force",
+        .parse = option_switch,
+        .field = FIELD(force),
+        .help = "with run: saved files replace what is there",
+        .run = true,
     },
     {
         .name = "--help",
@@ -532,7 +372,8 @@ set_initial(struct settings *settings, struct err *err)
 		    set_option(
 		        settings, &options[i], options[i].initial, err) != 0)
 			return -1;
-	for (size_t i = 0; i < LANGUAGE_COUNT; i++)
+	language_table_init(&settings->languages);
+	for (size_t i = 0; i < LANGUAGE_BUILT_IN; i++)
 		settings->images[i] = xstrdup(languages[i].image);
 	return 0;
 }
@@ -546,7 +387,7 @@ environment_value(const char *name)
 	return value != NULL && *value != '\0' ? value : NULL;
 }
 
-/* The original's pair: one image for everything. */
+/* The original's pair: one image for everything that is built in. */
 static int
 apply_container_image(struct settings *settings, struct err *err)
 {
@@ -560,13 +401,12 @@ apply_container_image(struct settings *settings, struct err *err)
 		    "CONTAINER_IMAGE and CONTAINER_LANGUAGE go together, and "
 		    "only %s is set: set both or neither",
 		    image != NULL ? "CONTAINER_IMAGE" : "CONTAINER_LANGUAGE");
-	if (language_by_name(language) == NULL)
-		return err_set(err, ERR_ARGUMENT,
-		    "CONTAINER_LANGUAGE: \"%s\" is not python or javascript",
-		    language);
+	if (option_language(settings, "CONTAINER_LANGUAGE", language, err) ==
+	    NULL)
+		return -1;
 	if (engine_argv_check_image(image, err) != 0)
 		return -1;
-	for (size_t i = 0; i < LANGUAGE_COUNT; i++) {
+	for (size_t i = 0; i < LANGUAGE_BUILT_IN; i++) {
 		free(settings->images[i]);
 		settings->images[i] = xstrdup(image);
 	}
@@ -622,9 +462,13 @@ parse_flag(struct settings *settings, char ***words, struct err *err)
 	}
 	if (option->http)
 		settings->http_option = option->name;
+	if (option->run)
+		settings->run_option = option->name;
 	if (option->argument == NULL)
 		value = "true";
-	else if (value == NULL && (value = *(*words)++) == NULL)
+	else if (value == NULL)
+		value = *(*words)++;
+	if (value == NULL)
 		return err_set(err, ERR_ARGUMENT, "%s wants a value: %s",
 		    option->name, option->argument);
 	return set_option(settings, option, value, err);
@@ -638,7 +482,7 @@ parse_word_argument(
 		settings->action = ACTION_RUN;
 		return 0;
 	}
-	if (settings->action == ACTION_RUN && settings->file == NULL) {
+	if (settings->action == ACTION_RUN) {
 		settings->file = xstrdup(word);
 		return 0;
 	}
@@ -646,12 +490,23 @@ parse_word_argument(
 	    "unexpected argument \"%s\": --help shows the usage", word);
 }
 
+/* All that stands behind the file is the program's, as with an interpreter. */
+static void
+take_arguments(struct settings *settings, char **words, bool verbatim)
+{
+	if (!verbatim && *words != NULL && strcmp(*words, "--") == 0)
+		words++;
+	while (*words != NULL)
+		strlist_add(&settings->arguments, *words++);
+}
+
 static int
 parse_words(struct settings *settings, char **words, struct err *err)
 {
 	bool only_words = false;
 
-	while (*words != NULL && settings->action != ACTION_HELP &&
+	while (*words != NULL && settings->file == NULL &&
+	    settings->action != ACTION_HELP &&
 	    settings->action != ACTION_VERSION) {
 		if (!only_words && strcmp(*words, "--") == 0) {
 			only_words = true;
@@ -664,6 +519,8 @@ parse_words(struct settings *settings, char **words, struct err *err)
 			return -1;
 		}
 	}
+	if (settings->file != NULL)
+		take_arguments(settings, words, only_words);
 	return 0;
 }
 
@@ -695,7 +552,56 @@ resolve_pass_env(struct settings *settings, struct err *err)
 			strlist_add(&settings->pass_env, name);
 	}
 	strlist_release(&names);
+	for (size_t i = 0; settings->redact && i < settings->pass_env.count;
+	    i++)
+		secrets_add(&settings->secrets, settings->pass_env.items[i],
+		    getenv(settings->pass_env.items[i]));
 	return status;
+}
+
+/* Said once, so that nobody runs a looser sandbox without knowing. */
+static int
+resolve_loosened(struct settings *settings, struct err *err)
+{
+	struct strlist *names = &settings->loosened;
+
+	if (settings->loosen_list != NULL)
+		strlist_add_split(names, settings->loosen_list, ',');
+	for (size_t i = 0; i < names->count; i++)
+		if (engine_argv_check_loosened(names->items[i], err) != 0)
+			return -1;
+	if (names->count > 0)
+		log_warn("the sandbox is looser than usual: --loosen %s",
+		    settings->loosen_list);
+	if (settings->seccomp != NULL)
+		log_warn("the sandbox is not the usual one: --seccomp %s",
+		    settings->seccomp);
+	return 0;
+}
+
+/* Options that would have no effect are a mistake of the user's. */
+static int
+check_scope(const struct settings *settings, struct err *err)
+{
+	bool from_stdin =
+	    settings->file == NULL || strcmp(settings->file, "-") == 0;
+
+	if (settings->http_option != NULL &&
+	    settings->transport != TRANSPORT_HTTP)
+		return err_set(err, ERR_ARGUMENT,
+		    "%s goes with --transport streamable-http",
+		    settings->http_option);
+	if (settings->run_option != NULL && settings->action != ACTION_RUN)
+		return err_set(err, ERR_ARGUMENT,
+		    "%s belongs to the command run: code-sandbox-mcp run "
+		    "[OPTION ...] FILE",
+		    settings->run_option);
+	if (settings->input != NULL && strcmp(settings->input, "-") == 0 &&
+	    from_stdin)
+		return err_set(err, ERR_ARGUMENT,
+		    "--stdin -: the program itself comes from there; name a "
+		    "file for one of them");
+	return 0;
 }
 
 static int
@@ -705,22 +611,20 @@ check_together(struct settings *settings, struct err *err)
 
 	if (settings->max_timeout_seconds < settings->timeout_seconds)
 		settings->max_timeout_seconds = settings->timeout_seconds;
-	if (parse_bytes(settings->memory, 0, LONG_MAX, &memory) == 0)
+	if (option_bytes(settings->memory, 0, LONG_MAX, &memory) == 0)
 		settings->memory_bytes = (long)memory;
+	settings->offline =
+	    settings->network != NULL && strcmp(settings->network, "none") == 0;
 	if (settings->action == ACTION_RUN)
 		settings->pool = 0; /* there is no next call */
-	if (settings->http_option != NULL &&
-	    settings->transport != TRANSPORT_HTTP)
-		return err_set(err, ERR_ARGUMENT,
-		    "%s goes with --transport streamable-http",
-		    settings->http_option);
+	if (check_scope(settings, err) != 0)
+		return -1;
 	if (environment_value("CODE_SANDBOX_TOKEN") != NULL)
 		settings->token = xstrdup(getenv("CODE_SANDBOX_TOKEN"));
-	if (settings->language != NULL && settings->action != ACTION_RUN)
-		return err_set(err, ERR_ARGUMENT,
-		    "--language belongs to the command run: "
-		    "code-sandbox-mcp run --language %s FILE",
-		    settings->language->name);
+	if (option_languages_resolve(settings, err) != 0)
+		return -1;
+	if (resolve_loosened(settings, err) != 0)
+		return -1;
 	return resolve_pass_env(settings, err);
 }
 
@@ -780,19 +684,19 @@ help_option(FILE *stream, const struct option *option)
 void
 options_help(FILE *stream)
 {
-	fputs(
-	    "usage: code-sandbox-mcp [OPTION ...]\n"
-	    "       code-sandbox-mcp run [OPTION ...] [FILE|-]\n\n"
-	    "An MCP server on stdin and stdout that runs Python and JavaScript "
-	    "snippets,\neach in a fresh container of docker or podman. With "
-	    "run: one program, from a\nterminal.\n\n",
+	fputs("usage: code-sandbox-mcp [OPTION ...]\n"
+	      "       code-sandbox-mcp run [OPTION ...] [FILE|- [ARGUMENT "
+	      "...]]\n\n"
+	      "An MCP server on stdin and stdout that runs snippets of Python, "
+	      "JavaScript and\nother languages, each in a fresh container of "
+	      "docker or podman. With run: one\nprogram, from a terminal.\n\n",
 	    stream);
 	for (size_t i = 0; i < OPTION_COUNT; i++)
 		help_option(stream, &options[i]);
 	fputs(
 	    "\nCONTAINER_IMAGE and CONTAINER_LANGUAGE together name one image "
-	    "for both languages;\nCODE_SANDBOX_TOKEN is a token without a "
-	    "file. The manual: code-sandbox-mcp(1).\n",
+	    "for all\nlanguages; CODE_SANDBOX_TOKEN is a token without a "
+	    "file. The manual:\ncode-sandbox-mcp(1).\n",
 	    stream);
 }
 
@@ -800,8 +704,13 @@ void
 settings_release(struct settings *settings)
 {
 	free(settings->engine);
-	for (size_t i = 0; i < LANGUAGE_COUNT; i++)
+	language_table_release(&settings->languages);
+	free(settings->languages_list);
+	free(settings->language_file);
+	for (size_t i = 0; i < LANGUAGE_MAX; i++)
 		free(settings->images[i]);
+	strlist_release(&settings->image_list);
+	free(settings->language_name);
 	free(settings->pass_env_list);
 	strlist_release(&settings->pass_env);
 	free(settings->preload);
@@ -809,6 +718,10 @@ settings_release(struct settings *settings)
 	free(settings->cpus);
 	free(settings->network);
 	free(settings->seccomp);
+	free(settings->runtime);
+	free(settings->loosen_list);
+	strlist_release(&settings->loosened);
+	secrets_release(&settings->secrets);
 	free(settings->host);
 	free(settings->path);
 	free(settings->listen);
@@ -817,5 +730,11 @@ settings_release(struct settings *settings)
 	free(settings->token_file);
 	free(settings->token);
 	free(settings->file);
+	strlist_release(&settings->arguments);
+	strlist_release(&settings->files);
+	strlist_release(&settings->packages);
+	strlist_release(&settings->outputs);
+	free(settings->input);
+	free(settings->output_dir);
 	*settings = (struct settings){0};
 }

@@ -11,6 +11,8 @@
 
 #include <bsd/string.h>
 
+static const char boot_id[] = "/proc/sys/kernel/random/boot_id";
+
 struct owner {
 	char machine[17];
 	char boot[17];
@@ -58,6 +60,7 @@ start_of(int pid)
 	rest = strrchr(stat, ')');
 	if (rest == NULL)
 		return 0;
+	/* The kernel writes numbers that fit. NOLINTNEXTLINE(cert-err34-c) */
 	sscanf(rest + 1,
 	    " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d"
 	    " %*d %*d %*d %llu",
@@ -72,13 +75,17 @@ identify(struct owner *self)
 	struct stat status;
 
 	*self = (struct owner){.pid = (int)getpid()};
+	/* A machine without a name is another one after each boot: its orphans
+	 * are left alone rather than those of its namesakes removed. */
 	read_text("/etc/machine-id", text, sizeof(text));
+	if (*text == '\0')
+		read_text(boot_id, text, sizeof(text));
 	if (gethostname(host, sizeof(host)) == 0) {
 		host[sizeof(host) - 1] = '\0';
 		strlcat(text, host, sizeof(text));
 	}
 	hash_hex(text, self->machine);
-	read_text("/proc/sys/kernel/random/boot_id", text, sizeof(text));
+	read_text(boot_id, text, sizeof(text));
 	hash_hex(text, self->boot);
 	if (stat("/proc/self/ns/pid", &status) == 0)
 		self->pid_namespace = status.st_ino;
@@ -101,6 +108,7 @@ owner_is_dead(const char *owner)
 	struct owner other, self;
 	unsigned long long start;
 
+	/* A number too large is nobody's. NOLINTNEXTLINE(cert-err34-c) */
 	if (sscanf(owner, "%16[0-9a-f]:%16[0-9a-f]:%llu:%d:%llu", other.machine,
 	        other.boot, &other.pid_namespace, &other.pid,
 	        &other.start) != 5)

@@ -11,11 +11,15 @@
 #include "log.h"
 
 /* A program that has just begun gets the processor to itself for so long. */
-#define REFILL_DELAY_MS 60
-/* Without a call for so long, only --pool are kept; later, none. */
-#define SHRINK_SECONDS 60
-#define IDLE_SECONDS 900
+#define REFILL_DELAY_MS 250
+/* What calls needed in one window is kept for the next.  After a window with
+ * no call --pool are kept, and then, after a longer one, none. */
+#define WINDOW_SECONDS 60
+#define IDLE_SECONDS 840
 #define BACKOFF_MAX_SECONDS 60
+/* Starts at once, at least: most of a start is the engine waiting for itself.
+ */
+#define STARTING_MIN 4
 
 struct warm {
 	TAILQ_ENTRY(warm) entry;
@@ -31,29 +35,34 @@ struct taker {
 	void *arg;
 };
 
-/* What the pool has of one language. */
+/* What the pool has of one kind. */
 struct shelf {
 	struct pool *pool;
 	const struct language *language;
+	bool offline;
 	enum container_mode mode;
 	struct warms ready, starting;
 	int ready_count, starting_count;
 	TAILQ_HEAD(takers, taker) takers;
 	int taker_count;
-	int in_flight; /* calls that have a container */
-	int wanted;    /* spare containers */
-	int failures;  /* in a row, of spare ones */
+	int in_flight;      /* calls that have a container */
+	int peak;           /* calls at once in this window */
+	int wanted;         /* spare containers */
+	int failures;       /* in a row, of spare ones */
+	struct event *rest; /* pending: no spare is tried until then */
+	struct event *window;
+	bool shrunk;
 };
 
 struct pool {
 	struct event_base *base;
 	struct containers *containers;
 	const struct settings *settings;
-	struct shelf shelves[LANGUAGE_COUNT];
+	/* One for each language, and behind it another without a network. */
+	struct shelf *shelves;
+	size_t shelf_count;
 	int starting_max;
 	struct event *refill;
-	struct event *idle;
-	bool shrunk;
 	bool closed;
 };
 
@@ -63,7 +72,7 @@ static void
 arm(struct event *timer, int milliseconds)
 {
 	struct timeval delay = {
-	    milliseconds / 1000, milliseconds % 1000 * 1000};
+	    milliseconds / 1000, milliseconds % 1000 * 1000L};
 
 	evtimer_add(timer, &delay);
 }
@@ -115,6 +124,9 @@ drop_starts(struct shelf *shelf)
 		TAILQ_REMOVE(&shelf->starting, warm, entry);
 		shelf->starting_count--;
 		warm_drop(warm);
+		/* There is room for another's now. */
+		if (!shelf->pool->closed)
+			arm(shelf->pool->refill, 0);
 	}
 }
 
@@ -156,6 +168,29 @@ on_ready(void *arg)
 	arm(shelf->pool->refill, delay);
 }
 
+/* The next spare of this kind has to wait, longer each time. */
+static void
+back_off(struct shelf *shelf)
+{
+	int seconds = 2 << shelf->failures;
+
+	if (seconds < BACKOFF_MAX_SECONDS)
+		shelf->failures++;
+	else
+		seconds = BACKOFF_MAX_SECONDS;
+	arm(shelf->rest, seconds * 1000);
+}
+
+static void
+on_rested(evutil_socket_t fd, short what, void *arg)
+{
+	struct shelf *shelf = arg;
+
+	(void)fd;
+	(void)what;
+	arm(shelf->pool->refill, 0);
+}
+
 /* A start that failed is the answer to the call that waited longest; when
  * none waits, the next try is put off, longer each time. */
 static void
@@ -173,25 +208,9 @@ tell_failure(struct shelf *shelf, const struct container_end *end,
 		served.callbacks->failed(served.arg, end, mode);
 		return;
 	}
-	if (shelf->failures < 6)
-		shelf->failures++;
+	back_off(shelf);
 	log_debug("a spare %s container failed: %s", shelf->language->title,
 	    end->words);
-}
-
-static int
-backoff_ms(const struct pool *pool)
-{
-	int worst = 0, seconds;
-
-	for (size_t i = 0; i < LANGUAGE_COUNT; i++)
-		if (pool->shelves[i].failures > worst)
-			worst = pool->shelves[i].failures;
-	if (worst == 0)
-		return 0;
-	seconds = 1 << worst;
-	return 1000 *
-	    (seconds < BACKOFF_MAX_SECONDS ? seconds : BACKOFF_MAX_SECONDS);
 }
 
 static void
@@ -207,7 +226,7 @@ on_ended(void *arg, const struct container_end *end)
 	if (was_ready) {
 		TAILQ_REMOVE(&shelf->ready, warm, entry);
 		shelf->ready_count--;
-		shelf->failures += shelf->failures < 6;
+		back_off(shelf);
 		log_debug(
 		    "a waiting %s container went away", shelf->language->title);
 	} else {
@@ -217,7 +236,7 @@ on_ended(void *arg, const struct container_end *end)
 	}
 	free(warm);
 	balance(shelf->pool);
-	arm(shelf->pool->refill, backoff_ms(shelf->pool));
+	arm(shelf->pool->refill, 0);
 }
 
 static void
@@ -257,11 +276,12 @@ start_one(struct shelf *shelf)
 	        .image = settings->images[shelf->language->id],
 	        .language = shelf->language,
 	        .pass_env = &settings->pass_env,
+	        .loosened = &settings->loosened,
 	        .limits = {.memory = settings->memory,
 	            .memory_bytes = settings->memory_bytes,
 	            .cpus = settings->cpus,
 	            .pids = settings->pids,
-	            .network = settings->network},
+	            .network = shelf->offline ? "none" : settings->network},
 	        .mode = shelf->mode,
 	        .preload = settings->preload,
 	    },
@@ -285,7 +305,7 @@ starting_total(const struct pool *pool)
 {
 	int total = 0;
 
-	for (size_t i = 0; i < LANGUAGE_COUNT; i++)
+	for (size_t i = 0; i < pool->shelf_count; i++)
 		total += pool->shelves[i].starting_count;
 	return total;
 }
@@ -293,7 +313,7 @@ starting_total(const struct pool *pool)
 static bool
 anyone_waits(const struct pool *pool)
 {
-	for (size_t i = 0; i < LANGUAGE_COUNT; i++)
+	for (size_t i = 0; i < pool->shelf_count; i++)
 		if (pool->shelves[i].taker_count > 0)
 			return true;
 	return false;
@@ -303,13 +323,22 @@ anyone_waits(const struct pool *pool)
 static void
 balance(struct pool *pool)
 {
-	for (size_t i = 0; i < LANGUAGE_COUNT && !pool->closed; i++) {
+	for (size_t i = 0; i < pool->shelf_count && !pool->closed; i++) {
 		struct shelf *shelf = &pool->shelves[i];
 
 		while (shelf->starting_count < shelf->taker_count &&
 		    starting_total(pool) < pool->starting_max)
 			start_one(shelf); /* or one taker less */
 	}
+}
+
+static bool
+wants_spare(const struct shelf *shelf)
+{
+	return shelf->ready_count + shelf->starting_count < shelf->wanted &&
+	    shelf->mode != CONTAINER_COPY &&
+	    !evtimer_pending(shelf->rest, NULL) &&
+	    starting_total(shelf->pool) < shelf->pool->starting_max;
 }
 
 static void
@@ -319,40 +348,50 @@ on_refill(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
+	balance(pool);
 	if (anyone_waits(pool))
 		return; /* when they have been served, this comes again */
-	for (size_t i = 0; i < LANGUAGE_COUNT && !pool->closed; i++) {
-		struct shelf *shelf = &pool->shelves[i];
+	for (size_t i = 0; i < pool->shelf_count && !pool->closed; i++)
+		while (wants_spare(&pool->shelves[i]))
+			start_one(&pool->shelves[i]); /* or it rests */
+}
 
-		while (shelf->ready_count + shelf->starting_count <
-		        shelf->wanted &&
-		    starting_total(pool) < pool->starting_max &&
-		    shelf->mode != CONTAINER_COPY)
-			if (!start_one(shelf)) {
-				arm(pool->refill, backoff_ms(pool));
-				break;
-			}
-	}
+static int
+clamp(int value, int least, int most)
+{
+	if (value > most)
+		value = most;
+	return value < least ? least : value;
+}
+
+/* As many as calls came together, but none at all without --pool. */
+static int
+spares_for(const struct shelf *shelf, int together)
+{
+	const struct settings *settings = shelf->pool->settings;
+
+	return settings->pool == 0
+	    ? 0
+	    : clamp(together, settings->pool, settings->max_parallel);
 }
 
 static void
-on_idle(evutil_socket_t fd, short what, void *arg)
+on_window(evutil_socket_t fd, short what, void *arg)
 {
-	struct pool *pool = arg;
+	struct shelf *shelf = arg;
 
 	(void)fd;
 	(void)what;
-	for (size_t i = 0; i < LANGUAGE_COUNT; i++) {
-		struct shelf *shelf = &pool->shelves[i];
-		int keep = pool->shrunk ? 0 : pool->settings->pool;
-
-		if (shelf->wanted > keep)
-			shelf->wanted = keep;
-		drop_spares(shelf, shelf->wanted);
+	if (shelf->peak > 0 || !shelf->shrunk) {
+		shelf->shrunk = shelf->peak == 0;
+		shelf->wanted = spares_for(shelf, shelf->peak);
+		arm(shelf->window,
+		    1000 * (shelf->shrunk ? IDLE_SECONDS : WINDOW_SECONDS));
+	} else {
+		shelf->wanted = 0;
 	}
-	if (!pool->shrunk)
-		arm(pool->idle, (IDLE_SECONDS - SHRINK_SECONDS) * 1000);
-	pool->shrunk = true;
+	shelf->peak = shelf->in_flight + shelf->taker_count;
+	drop_spares(shelf, shelf->wanted);
 }
 
 struct pool *
@@ -365,16 +404,23 @@ pool_new(struct event_base *base, struct containers *containers,
 	pool->base = base;
 	pool->containers = containers;
 	pool->settings = settings;
-	pool->starting_max = processors > 2 ? (int)processors : 2;
+	pool->shelf_count = 2 * settings->languages.count;
+	pool->shelves = xcalloc(pool->shelf_count, sizeof(*pool->shelves));
+	pool->starting_max =
+	    processors > STARTING_MIN ? (int)processors : STARTING_MIN;
 	pool->refill = evtimer_new(base, on_refill, pool);
-	pool->idle = evtimer_new(base, on_idle, pool);
-	for (size_t i = 0; i < LANGUAGE_COUNT; i++) {
+	for (size_t i = 0; i < pool->shelf_count; i++) {
 		struct shelf *shelf = &pool->shelves[i];
 
 		shelf->pool = pool;
-		shelf->language = &languages[i];
-		shelf->mode = settings->warm_interpreter ? CONTAINER_WARM
-		                                         : CONTAINER_PLAIN;
+		shelf->language = settings->languages.rows[i / 2];
+		shelf->offline = i % 2 != 0;
+		shelf->mode =
+		    settings->warm_interpreter && shelf->language->hook != NULL
+		    ? CONTAINER_WARM
+		    : CONTAINER_PLAIN;
+		shelf->rest = evtimer_new(base, on_rested, shelf);
+		shelf->window = evtimer_new(base, on_window, shelf);
 		TAILQ_INIT(&shelf->ready);
 		TAILQ_INIT(&shelf->starting);
 		TAILQ_INIT(&shelf->takers);
@@ -389,10 +435,11 @@ pool_close(struct pool *pool)
 
 	pool->closed = true;
 	evtimer_del(pool->refill);
-	evtimer_del(pool->idle);
-	for (size_t i = 0; i < LANGUAGE_COUNT; i++) {
+	for (size_t i = 0; i < pool->shelf_count; i++) {
 		struct shelf *shelf = &pool->shelves[i];
 
+		evtimer_del(shelf->rest);
+		evtimer_del(shelf->window);
 		drop_spares(shelf, 0);
 		while ((warm = TAILQ_FIRST(&shelf->starting)) != NULL) {
 			TAILQ_REMOVE(&shelf->starting, warm, entry);
@@ -402,37 +449,58 @@ pool_close(struct pool *pool)
 	}
 }
 
+static void
+shelf_release(struct shelf *shelf)
+{
+	struct taker *taker;
+
+	while ((taker = TAILQ_FIRST(&shelf->takers)) != NULL) {
+		TAILQ_REMOVE(&shelf->takers, taker, entry);
+		free(taker);
+	}
+	event_free(shelf->rest);
+	event_free(shelf->window);
+}
+
 void
 pool_free(struct pool *pool)
 {
 	pool_close(pool);
 	event_free(pool->refill);
-	event_free(pool->idle);
+	for (size_t i = 0; i < pool->shelf_count; i++)
+		shelf_release(&pool->shelves[i]);
+	free(pool->shelves);
 	free(pool);
 }
 
 static void
 note_use(struct shelf *shelf)
 {
-	struct pool *pool = shelf->pool;
 	int together = shelf->in_flight + shelf->taker_count;
 
-	if (together > pool->settings->max_parallel)
-		together = pool->settings->max_parallel;
-	if (together < pool->settings->pool)
-		together = pool->settings->pool;
-	if (pool->settings->pool > 0 && together > shelf->wanted)
-		shelf->wanted = together;
-	pool->shrunk = false;
-	arm(pool->idle, SHRINK_SECONDS * 1000);
-	arm(pool->refill, REFILL_DELAY_MS);
+	if (together > shelf->peak)
+		shelf->peak = together;
+	if (spares_for(shelf, together) > shelf->wanted)
+		shelf->wanted = spares_for(shelf, together);
+	if (shelf->shrunk || !evtimer_pending(shelf->window, NULL))
+		arm(shelf->window, WINDOW_SECONDS * 1000);
+	shelf->shrunk = false;
+	arm(shelf->pool->refill, REFILL_DELAY_MS);
+}
+
+static struct shelf *
+shelf_of(struct pool *pool, const struct language *language, bool offline)
+{
+	bool apart = offline && !pool->settings->offline;
+
+	return &pool->shelves[2 * language->id + (apart ? 1 : 0)];
 }
 
 void
-pool_take(struct pool *pool, const struct language *language,
+pool_take(struct pool *pool, const struct language *language, bool offline,
     const struct pool_callbacks *callbacks, void *arg)
 {
-	struct shelf *shelf = &pool->shelves[language->id];
+	struct shelf *shelf = shelf_of(pool, language, offline);
 	struct taker *taker = xcalloc(1, sizeof(*taker));
 
 	taker->callbacks = callbacks;
@@ -449,7 +517,7 @@ pool_forget(struct pool *pool, void *arg)
 {
 	struct taker *taker, *next;
 
-	for (size_t i = 0; i < LANGUAGE_COUNT; i++) {
+	for (size_t i = 0; i < pool->shelf_count; i++) {
 		struct shelf *shelf = &pool->shelves[i];
 
 		TAILQ_FOREACH_SAFE (taker, &shelf->takers, entry, next) {
@@ -464,20 +532,27 @@ pool_forget(struct pool *pool, void *arg)
 }
 
 void
-pool_give_back(struct pool *pool, const struct language *language)
+pool_give_back(struct pool *pool, const struct language *language, bool offline)
 {
-	pool->shelves[language->id].in_flight--;
+	shelf_of(pool, language, offline)->in_flight--;
 	if (!pool->closed)
-		arm(pool->refill, backoff_ms(pool));
+		arm(pool->refill, 0);
 }
 
-void
+bool
 pool_set_mode(struct pool *pool, const struct language *language,
     enum container_mode mode)
 {
-	struct shelf *shelf = &pool->shelves[language->id];
+	bool changed = false;
 
-	if (shelf->mode != mode)
+	for (size_t i = 0; i < pool->shelf_count; i++) {
+		struct shelf *shelf = &pool->shelves[i];
+
+		if (shelf->language != language || shelf->mode == mode)
+			continue;
 		drop_spares(shelf, 0);
-	shelf->mode = mode;
+		shelf->mode = mode;
+		changed = true;
+	}
+	return changed;
 }

@@ -31,15 +31,18 @@ struct pool *pool_new(struct event_base *base, struct containers *containers,
 void pool_close(struct pool *pool);
 void pool_free(struct pool *pool);
 
-/* Calls back at once when one is ready. */
-void pool_take(struct pool *pool, const struct language *language,
+/* Calls back at once when one is ready.  offline: with no network, whatever
+ * the settings say. */
+void pool_take(struct pool *pool, const struct language *language, bool offline,
     const struct pool_callbacks *callbacks, void *arg);
 void pool_forget(struct pool *pool, void *arg);
 /* The call that took one is over. */
-void pool_give_back(struct pool *pool, const struct language *language);
+void pool_give_back(
+    struct pool *pool, const struct language *language, bool offline);
 
-/* The image of this language wants another mode from now on. */
-void pool_set_mode(struct pool *pool, const struct language *language,
+/* The image of this language wants another mode from now on; false if it has
+ * that already. */
+bool pool_set_mode(struct pool *pool, const struct language *language,
     enum container_mode mode);
 
 #endif

@@ -8,11 +8,14 @@
 #include <yyjson.h>
 
 #include "alloc.h"
+#include "json.h"
 #include "recent.h"
 #include "rpc.h"
 #include "utf8.h"
 
 #define INTERVAL_SECONDS 1
+/* An installer can say more than anybody wants to read. */
+#define NOTES_AT_ONCE 10
 
 struct progress {
 	struct progress_config config;
@@ -20,15 +23,16 @@ struct progress {
 	struct event *timer;
 	unsigned count;
 	unsigned seconds;
+	unsigned noted;       /* at once, since the last tick */
 	struct recent recent; /* since the last notification */
 };
 
-void
-progress_say(struct progress *progress, const char *text)
+static void
+send_text(struct progress *progress, const char *text)
 {
 	size_t text_length;
 	char *clean = utf8_repair(text, strlen(text), &text_length);
-	yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+	yyjson_mut_doc *doc = json_new();
 	yyjson_mut_val *params = yyjson_mut_obj(doc);
 	size_t length;
 	char *message;
@@ -53,6 +57,18 @@ progress_output(struct progress *progress, const char *data, size_t length)
 	recent_add(&progress->recent, data, length);
 }
 
+void
+progress_note(struct progress *progress, const char *text)
+{
+	if (progress->noted == NOTES_AT_ONCE) {
+		recent_add(&progress->recent, text, strlen(text));
+		recent_add(&progress->recent, "\n", 1);
+		return;
+	}
+	progress->noted++;
+	send_text(progress, text);
+}
+
 static void
 on_tick(evutil_socket_t fd, short what, void *arg)
 {
@@ -62,11 +78,11 @@ on_tick(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	progress->seconds += INTERVAL_SECONDS;
+	progress->noted = 0;
 	text = progress->recent.length > 0
-	    ? recent_text(&progress->recent)
+	    ? recent_take(&progress->recent)
 	    : xasprintf("running for %u s", progress->seconds);
-	progress->recent.length = 0;
-	progress_say(progress, text);
+	send_text(progress, text);
 	free(text);
 }
 

@@ -27,7 +27,8 @@ void progress_free(struct progress *progress);
 /* The program has printed something. */
 void progress_output(
     struct progress *progress, const char *data, size_t length);
-/* Something to say at once. */
-void progress_say(struct progress *progress, const char *text);
+/* A line about what comes before the program: sent at once, unless there are
+ * many of them; then it waits as output does. */
+void progress_note(struct progress *progress, const char *text);
 
 #endif

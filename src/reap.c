@@ -59,6 +59,15 @@ remove_next(struct reap *reap)
 	step(reap, argv, on_removed);
 }
 
+/* What is none could be a flag. */
+static bool
+is_id(const char *word)
+{
+	size_t length = strspn(word, "0123456789abcdef");
+
+	return length >= 12 && length <= 64 && word[length] == '\0';
+}
+
 static void
 on_owners(void *arg, const struct command_result *result)
 {
@@ -75,7 +84,7 @@ on_owners(void *arg, const struct command_result *result)
 		if (id == NULL)
 			continue;
 		*id++ = '\0';
-		if (owner_is_dead(lines.items[i]))
+		if (is_id(id) && owner_is_dead(lines.items[i]))
 			strlist_add(&reap->dead, id);
 	}
 	strlist_release(&lines);

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "icon.h"
+#include "json.h"
 #include "log.h"
 #include "rpc.h"
 
@@ -11,7 +13,7 @@
 void
 reply_init(struct reply *reply)
 {
-	*reply = (struct reply){.doc = yyjson_mut_doc_new(NULL)};
+	*reply = (struct reply){.doc = json_new(), .cache_ms = CACHE_MS};
 	reply->result = yyjson_mut_obj(reply->doc);
 }
 
@@ -48,15 +50,17 @@ add_modern_fields(struct reply *reply, enum revision revision)
 {
 	yyjson_mut_doc *doc = reply->doc;
 	yyjson_mut_val *result = reply->result;
+	yyjson_mut_val *info = reply_server_info(doc, revision);
 
 	yyjson_mut_obj_add_str(doc, result, "resultType",
 	    reply->result_type != NULL ? reply->result_type : "complete");
 	yyjson_mut_obj_add_val(doc, reply_meta(doc, result),
-	    "io.modelcontextprotocol/serverInfo",
-	    reply_server_info(doc, revision));
+	    "io.modelcontextprotocol/serverInfo", info);
 	if (!reply->cacheable)
 		return;
-	yyjson_mut_obj_add_int(doc, result, "ttlMs", CACHE_MS);
+	/* Not in every result: it is longer than some of them. */
+	icon_add(doc, info, revision);
+	yyjson_mut_obj_add_int(doc, result, "ttlMs", reply->cache_ms);
 	yyjson_mut_obj_add_str(doc, result, "cacheScope", "private");
 }
 
@@ -64,10 +68,6 @@ static void
 send_text(
     const struct outlet *outlet, char *text, size_t length, enum err_code code)
 {
-	if (text == NULL) {
-		log_warn("a message could not be written as JSON");
-		return;
-	}
 	if (outlet->reply != NULL)
 		outlet->reply(outlet->arg, text, length, code);
 	free(text);
@@ -77,13 +77,21 @@ void
 reply_send(struct reply *reply, const struct outlet *outlet, const char *id,
     enum revision revision)
 {
+	struct err err;
 	size_t length;
 	char *text;
 
 	if (revision_is_modern(revision))
 		add_modern_fields(reply, revision);
 	text = rpc_result(id, reply->doc, reply->result, &length);
-	send_text(outlet, text, length, ERR_NONE);
+	if (text != NULL) {
+		send_text(outlet, text, length, ERR_NONE);
+		return;
+	}
+	/* Who waits for an answer gets one. */
+	err_set(&err, ERR_INTERNAL, "the answer could not be written as JSON");
+	log_warn("%s", err.message);
+	reply_send_error(outlet, id, &err, NULL);
 }
 
 void

@@ -16,8 +16,11 @@
 struct reply {
 	yyjson_mut_doc *doc;
 	yyjson_mut_val *result;
-	bool cacheable;          /* it may be kept for a while by the client */
-	const char *result_type; /* NULL: "complete" */
+	bool cacheable; /* its revision wants to hear for how long it may be
+	                 * kept by the client: */
+	int cache_ms;
+	const char *result_type;    /* NULL: "complete" */
+	yyjson_mut_val *error_data; /* what an error says besides, or NULL */
 };
 
 void reply_init(struct reply *reply);

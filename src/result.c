@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "json.h"
+#include "result_files.h"
+#include "strbuf.h"
 
 static bool
 succeeded(const struct outcome *outcome)
@@ -40,38 +43,66 @@ strip(const char **text, size_t *length)
 	}
 }
 
-/* Plain text, as the original gives it; stderr behind it, if there is any. */
+static void
+add_section(
+    struct strbuf *text, const char *heading, const char *data, size_t length)
+{
+	if (length == 0)
+		return;
+	strbuf_addf(text, "%s%s", text->length > 0 ? "\n\n" : "", heading);
+	strbuf_add(text, data, length);
+}
+
+/* In a session, or with files to show, nobody need have forgotten to print. */
+static void
+say_nothing_printed(struct strbuf *text, const struct outcome *outcome,
+    const struct language *language)
+{
+	strbuf_addf(
+	    text, "The program ended without an error and printed nothing.");
+	if (outcome->session == NULL && outcome->artifacts.count == 0)
+		strbuf_addf(text, " Forgot %s?", language->print);
+}
+
+#define SESSION_OVER \
+	"The session is over, and its variables and files are lost; " \
+	"\"session\": \"new\" begins another."
+
+static void
+add_session_section(struct strbuf *text, const struct outcome *outcome)
+{
+	const char *words =
+	    outcome->session_ended ? SESSION_OVER : outcome->session;
+
+	if (words != NULL)
+		add_section(text, "[session]\n", words, strlen(words));
+}
+
+/* Plain text, as the original gives it; what else there is behind it. */
 static char *
 success_text(const struct outcome *outcome, const struct language *language,
     size_t *length)
 {
-	static const char heading[] = "[stderr]\n";
 	const char *out = outcome->out, *err_out = outcome->err_out;
 	size_t out_length = outcome->out_length;
 	size_t err_length = outcome->err_out_length;
-	char *text, *end;
+	struct strbuf text = {0}, files = {0};
 
 	strip(&out, &out_length);
 	strip(&err_out, &err_length);
-	if (out_length == 0 && err_length == 0) {
-		text = xasprintf("The program ended without an error and "
-		                 "printed nothing. Forgot %s?",
-		    language->print);
-		*length = strlen(text);
-		return text;
-	}
-	text = xcalloc(1, out_length + err_length + sizeof(heading) + 2);
-	end = text;
-	if (out_length > 0)
-		end = mempcpy(end, out, out_length);
-	if (out_length > 0 && err_length > 0)
-		end = mempcpy(end, "\n\n", 2);
-	if (err_length > 0) {
-		end = mempcpy(end, heading, sizeof(heading) - 1);
-		end = mempcpy(end, err_out, err_length);
-	}
-	*length = (size_t)(end - text);
-	return text;
+	add_section(&text, "", out, out_length);
+	add_section(&text, "[stderr]\n", err_out, err_length);
+	if (outcome->value != NULL)
+		add_section(
+		    &text, "[value]\n", outcome->value, outcome->value_length);
+	if (text.length == 0)
+		say_nothing_printed(&text, outcome, language);
+	result_files_say(outcome, &files);
+	add_section(&text, "[files]\n", files.data, files.length);
+	strbuf_release(&files);
+	add_session_section(&text, outcome);
+	*length = text.length;
+	return text.data;
 }
 
 static void
@@ -126,14 +157,44 @@ explain(const struct outcome *outcome, const struct settings *settings)
 	return NULL;
 }
 
+/* The same, and that the session did not outlive it. */
+static char *
+explain_all(const struct outcome *outcome, const struct settings *settings)
+{
+	char *note = explain(outcome, settings), *both;
+
+	if (!outcome->session_ended)
+		return note;
+	both = xasprintf("%s%s" SESSION_OVER, note != NULL ? note : "",
+	    note != NULL ? " " : "");
+	free(note);
+	return both;
+}
+
+/* What only some calls have. */
+static void
+add_extras(
+    yyjson_mut_doc *doc, yyjson_mut_val *object, const struct outcome *outcome)
+{
+	if (outcome->value != NULL)
+		yyjson_mut_obj_add_strncpy(doc, object, "value", outcome->value,
+		    outcome->value_length);
+	result_files_add_facts(doc, object, outcome);
+	if (outcome->session == NULL)
+		return;
+	yyjson_mut_obj_add_strcpy(doc, object, "session", outcome->session);
+	yyjson_mut_obj_add_bool(
+	    doc, object, "session_ended", outcome->session_ended);
+}
+
 /* The original's object, its keys in its order; ours behind them. */
 static char *
 failure_text(const struct outcome *outcome, const struct settings *settings,
     size_t *length)
 {
-	yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+	yyjson_mut_doc *doc = json_new();
 	yyjson_mut_val *root = yyjson_mut_obj(doc);
-	char *note = explain(outcome, settings), *text;
+	char *note = explain_all(outcome, settings), *text;
 
 	yyjson_mut_doc_set_root(doc, root);
 	add_exit(doc, root, outcome);
@@ -147,13 +208,15 @@ failure_text(const struct outcome *outcome, const struct settings *settings,
 		yyjson_mut_obj_add_true(doc, root, "timed_out");
 	if (note != NULL)
 		yyjson_mut_obj_add_str(doc, root, "note", note);
-	text = yyjson_mut_write(doc, YYJSON_WRITE_PRETTY_TWO_SPACES, length);
+	add_extras(doc, root, outcome);
+	text = json_write(doc, YYJSON_WRITE_PRETTY_TWO_SPACES, length);
 	yyjson_mut_doc_free(doc);
 	free(note);
 	return text;
 }
 
-static void
+/* Returns the list of items, which that text begins. */
+static yyjson_mut_val *
 add_text(yyjson_mut_doc *doc, yyjson_mut_val *result, const char *text,
     size_t length)
 {
@@ -163,6 +226,7 @@ add_text(yyjson_mut_doc *doc, yyjson_mut_val *result, const char *text,
 
 	yyjson_mut_obj_add_str(doc, item, "type", "text");
 	yyjson_mut_obj_add_strncpy(doc, item, "text", text, length);
+	return content;
 }
 
 static void
@@ -182,6 +246,7 @@ add_facts(
 	yyjson_mut_obj_add_bool(doc, facts, "truncated", outcome->truncated);
 	yyjson_mut_obj_add_uint(
 	    doc, facts, "duration_ms", outcome->duration_ms);
+	add_extras(doc, facts, outcome);
 }
 
 yyjson_mut_val *
@@ -189,7 +254,7 @@ result_build(yyjson_mut_doc *doc, const struct outcome *outcome,
     const struct language *language, const struct settings *settings,
     enum revision revision)
 {
-	yyjson_mut_val *result;
+	yyjson_mut_val *result, *content;
 	size_t length;
 	char *text;
 
@@ -198,22 +263,35 @@ result_build(yyjson_mut_doc *doc, const struct outcome *outcome,
 	result = yyjson_mut_obj(doc);
 	text = succeeded(outcome) ? success_text(outcome, language, &length)
 	                          : failure_text(outcome, settings, &length);
-	add_text(doc, result, text, length);
+	content = add_text(doc, result, text, length);
 	free(text);
+	result_files_add_content(doc, content, outcome, revision);
 	if (revision >= REVISION_2025_06_18)
 		add_facts(doc, result, outcome);
 	yyjson_mut_obj_add_false(doc, result, "isError");
 	return result;
 }
 
-yyjson_mut_val *
-result_build_error(yyjson_mut_doc *doc, const char *message)
+static yyjson_mut_val *
+build_words(yyjson_mut_doc *doc, const char *words, bool is_error)
 {
 	yyjson_mut_val *result = yyjson_mut_obj(doc);
 
-	add_text(doc, result, message, strlen(message));
-	yyjson_mut_obj_add_true(doc, result, "isError");
+	add_text(doc, result, words, strlen(words));
+	yyjson_mut_obj_add_bool(doc, result, "isError", is_error);
 	return result;
+}
+
+yyjson_mut_val *
+result_build_text(yyjson_mut_doc *doc, const char *text)
+{
+	return build_words(doc, text, false);
+}
+
+yyjson_mut_val *
+result_build_error(yyjson_mut_doc *doc, const char *message)
+{
+	return build_words(doc, message, true);
 }
 
 yyjson_mut_val *
@@ -232,13 +310,28 @@ result_schema(yyjson_mut_doc *doc)
 	    "\"timed_out\":{\"type\":\"boolean\"},"
 	    "\"truncated\":{\"type\":\"boolean\",\"description\":"
 	    "\"The middle of stdout or stderr was cut out\"},"
-	    "\"duration_ms\":{\"type\":\"integer\",\"minimum\":0}},"
+	    "\"duration_ms\":{\"type\":\"integer\",\"minimum\":0},"
+	    "\"value\":{\"type\":\"string\",\"description\":"
+	    "\"In a session, the value of the last expression\"},"
+	    "\"files\":{\"type\":\"array\",\"description\":"
+	    "\"Files that the program wrote, and its figures\","
+	    "\"items\":{\"type\":\"object\",\"properties\":{"
+	    "\"path\":{\"type\":\"string\"},"
+	    "\"size\":{\"type\":\"integer\",\"minimum\":0},"
+	    "\"mimeType\":{\"type\":\"string\"},"
+	    "\"returned\":{\"type\":\"boolean\",\"description\":"
+	    "\"It is among the content items\"},"
+	    "\"uri\":{\"type\":\"string\",\"description\":"
+	    "\"Where it can be read while the session lasts\"}},"
+	    "\"required\":[\"path\",\"size\",\"mimeType\",\"returned\"]}},"
+	    "\"files_left_out\":{\"type\":\"integer\",\"minimum\":1,"
+	    "\"description\":\"How many more files there were\"},"
+	    "\"session\":{\"type\":\"string\",\"description\":"
+	    "\"The handle of the session\"},"
+	    "\"session_ended\":{\"type\":\"boolean\",\"description\":"
+	    "\"The session did not outlive this call\"}},"
 	    "\"required\":[\"exit_code\",\"signal\",\"stdout\",\"stderr\","
 	    "\"timed_out\",\"truncated\",\"duration_ms\"]}";
-	yyjson_doc *parsed = yyjson_read(schema, sizeof(schema) - 1, 0);
-	yyjson_mut_val *copy =
-	    yyjson_val_mut_copy(doc, yyjson_doc_get_root(parsed));
 
-	yyjson_doc_free(parsed);
-	return copy;
+	return json_copy_text(doc, schema, sizeof(schema) - 1);
 }

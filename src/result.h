@@ -14,6 +14,8 @@
 yyjson_mut_val *result_build(yyjson_mut_doc *doc, const struct outcome *outcome,
     const struct language *language, const struct settings *settings,
     enum revision revision);
+/* Words alone, of something that was done. */
+yyjson_mut_val *result_build_text(yyjson_mut_doc *doc, const char *text);
 /* The sandbox could not run it, or an argument was wrong. */
 yyjson_mut_val *result_build_error(yyjson_mut_doc *doc, const char *message);
 /* The JSON Schema of structuredContent. */

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "alloc.h"
+#include "json.h"
 
 /* The reader recurses into what it is given; nobody needs more than this. */
 #define DEPTH_MAX 64
 
-/* What an error is called on the wire. */
+/* What an error is called on the wire; all others are -32603, our own. */
 static const struct {
 	enum err_code code;
 	int number;
@@ -21,11 +21,9 @@ static const struct {
     {ERR_RESOURCE, -32002},
     {ERR_META, -32602},
     {ERR_SESSION, -32001},
-    {ERR_BUSY, -32000},
     {ERR_HEADER, -32020},
     {ERR_CAPABILITY, -32021},
     {ERR_VERSION, -32022},
-    {ERR_INTERNAL, -32603},
 };
 
 static bool
@@ -57,7 +55,7 @@ rpc_id_text(yyjson_val *value)
 {
 	if (!yyjson_is_str(value) && !yyjson_is_int(value))
 		return NULL;
-	return yyjson_val_write(value, 0, NULL);
+	return json_write_read_value(value);
 }
 
 const char *
@@ -131,8 +129,7 @@ rpc_read(const char *data, size_t length, struct err *err)
 		    DEPTH_MAX);
 		return NULL;
 	}
-	/* Without the flag for it the reader does not write to data. */
-	doc = yyjson_read_opts((char *)(size_t)data, length, 0, NULL, &problem);
+	doc = json_read(data, length, &problem);
 	if (doc == NULL)
 		err_set(err, ERR_PARSE, "not JSON: %s at byte %zu", problem.msg,
 		    problem.pos);
@@ -182,7 +179,7 @@ rpc_result(
 	yyjson_mut_val *root = new_message(doc, id);
 
 	yyjson_mut_obj_add_val(doc, root, "result", result);
-	return yyjson_mut_write(doc, 0, length);
+	return json_write(doc, 0, length);
 }
 
 char *
@@ -193,14 +190,14 @@ rpc_notification(const char *method, yyjson_mut_doc *doc,
 
 	yyjson_mut_obj_add_str(doc, root, "method", method);
 	yyjson_mut_obj_add_val(doc, root, "params", params);
-	return yyjson_mut_write(doc, 0, length);
+	return json_write(doc, 0, length);
 }
 
 static int
 wire_number(enum err_code code)
 {
 	for (size_t i = 0; i < sizeof(wire_numbers) / sizeof(*wire_numbers);
-	     i++)
+	    i++)
 		if (wire_numbers[i].code == code)
 			return wire_numbers[i].number;
 	return -32603;
@@ -210,7 +207,7 @@ char *
 rpc_error(
     const char *id, const struct err *err, const char *data, size_t *length)
 {
-	yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+	yyjson_mut_doc *doc = json_new();
 	yyjson_mut_val *root = new_message(doc, id);
 	yyjson_mut_val *error = yyjson_mut_obj_add_obj(doc, root, "error");
 	char *text;
@@ -220,7 +217,7 @@ rpc_error(
 	if (data != NULL)
 		yyjson_mut_obj_add_val(
 		    doc, error, "data", yyjson_mut_raw(doc, data));
-	text = yyjson_mut_write(doc, 0, length);
+	text = json_write(doc, 0, length);
 	yyjson_mut_doc_free(doc);
 	return text;
 }

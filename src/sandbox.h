@@ -5,9 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "artifact.h"
 #include "child.h"
 #include "err.h"
-#include "language.h"
+#include "job.h"
 #include "settings.h"
 
 /*
@@ -18,13 +19,6 @@
 
 struct sandbox;
 struct call;
-
-struct sandbox_request {
-	const struct language *language;
-	const char *code; /* copied */
-	size_t code_length;
-	int timeout_seconds; /* 0: the server's own */
-};
 
 struct outcome {
 	bool ran; /* otherwise only err says something */
@@ -37,14 +31,24 @@ struct outcome {
 	char *out, *err_out; /* valid UTF-8 */
 	size_t out_length, err_out_length;
 	uint64_t duration_ms;
+	struct artifacts artifacts;
+	/* Of a session. */
+	const char *session; /* its handle; NULL: none was asked for */
+	bool session_ended;  /* it did not outlive this call */
+	char *value;         /* of the last expression; NULL: there is none */
+	size_t value_length; /* valid UTF-8 */
 };
 
 struct sandbox_callbacks {
-	/* Optional: output as it comes, raw. */
+	/* Optional: output as it comes, raw.  It must not end calls: the one
+	 * that speaks is on the way here. */
 	void (*output)(void *arg, enum child_stream stream, const char *data,
 	    size_t length);
-	/* Optional: what the caller waits for, when it is not the program. */
+	/* Optional: what the caller waits for, when it is not the program: an
+	 * image, or packages. */
 	void (*progress)(void *arg, const char *text);
+	/* Optional: the program runs now. */
+	void (*started)(void *arg);
 	void (*done)(void *arg, const struct outcome *outcome);
 };
 
@@ -55,11 +59,17 @@ void sandbox_free(struct sandbox *sandbox);
 void sandbox_prepare(struct sandbox *sandbox);
 /* No further call should be taken: so many wait already, or it is ending. */
 bool sandbox_is_full(const struct sandbox *sandbox);
-struct call *sandbox_call(struct sandbox *sandbox,
-    const struct sandbox_request *request,
+/* Takes over what the job owns. */
+struct call *sandbox_call(struct sandbox *sandbox, struct job *job,
     const struct sandbox_callbacks *callbacks, void *arg);
 /* The container goes; done() is not called. */
 void sandbox_cancel(struct call *call);
+/* Ends a session of that client, and what runs in it; -1: it has none of that
+ * handle. */
+int sandbox_end_session(
+    struct sandbox *sandbox, const char *handle, const void *client);
+/* The client is gone: so are its sessions. */
+void sandbox_forget_client(struct sandbox *sandbox, const void *client);
 /* Fails the calls that are left, ends every container, and calls gone() when
  * none is left. */
 void sandbox_shut_down(

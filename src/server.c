@@ -1,15 +1,15 @@
 #include "server.h"
 
-#include <time.h>
-
 #include <event2/event.h>
 
+#include "descriptors.h"
 #include "log.h"
 #include "mcp.h"
 #include "sandbox.h"
 #include "shutdown.h"
 #include "transport_http.h"
 #include "transport_stdio.h"
+#include "watch.h"
 
 /* Answers that are ready when the server ends get so long to go out. */
 #define FLUSH_SECONDS 2
@@ -36,22 +36,22 @@ serve_stdio(struct server *server)
 	struct transport_stdio *transport =
 	    transport_stdio_new(server->base, server->mcp, on_closed, server);
 
+	descriptors_reserve(server->settings, 0);
 	event_base_dispatch(server->base);
-	transport_stdio_free(transport);
-	return 0;
+	return transport_stdio_free(transport);
 }
 
 static void
 flush_http(struct server *server, struct transport_http *transport)
 {
-	static const struct timeval tick = {.tv_usec = 20000};
-	time_t deadline = time(NULL) + FLUSH_SECONDS;
+	static const struct timeval limit = {.tv_sec = FLUSH_SECONDS};
 
 	transport_http_close(transport);
-	while (transport_http_busy(transport) && time(NULL) <= deadline) {
-		event_base_loopexit(server->base, &tick);
-		event_base_dispatch(server->base);
-	}
+	mcp_end_subscriptions(server->mcp);
+	if (!transport_http_busy(transport))
+		return;
+	event_base_loopexit(server->base, &limit);
+	event_base_dispatch(server->base);
 }
 
 static int
@@ -74,7 +74,7 @@ serve_http(struct server *server)
 int
 server_serve(const struct settings *settings)
 {
-	struct server server = {.settings = settings, .base = event_base_new()};
+	struct server server = {.settings = settings, .base = watch_new()};
 	int status;
 
 	server.sandbox = sandbox_new(server.base, settings);

@@ -7,6 +7,7 @@
 
 #include "alloc.h"
 #include "log.h"
+#include "watch.h"
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 #define SIGNAL_COUNT (sizeof(signals) / sizeof(signals[0]))
@@ -27,6 +28,7 @@ on_gone(void *arg)
 {
 	struct shutdown *shutdown = arg;
 
+	evtimer_del(shutdown->deadline);
 	event_base_loopbreak(shutdown->base);
 }
 
@@ -62,8 +64,8 @@ on_signal(evutil_socket_t number, short what, void *arg)
 		event_base_loopbreak(shutdown->base);
 		return;
 	}
-	log_debug("signal %d: ending", (int)number);
-	shutdown->signal = (int)number;
+	log_debug("signal %d: ending", number);
+	shutdown->signal = number;
 	shutdown_begin(shutdown);
 }
 
@@ -91,7 +93,7 @@ shutdown_new(struct event_base *base, struct sandbox *sandbox)
 	for (size_t i = 0; i < SIGNAL_COUNT; i++) {
 		shutdown->signal_events[i] =
 		    evsignal_new(base, signals[i], on_signal, shutdown);
-		evsignal_add(shutdown->signal_events[i], NULL);
+		watch(shutdown->signal_events[i], NULL);
 		let_interrupt(signals[i]);
 	}
 	return shutdown;

@@ -62,6 +62,22 @@ strlist_add_split(struct strlist *list, const char *text, char separator)
 	add_trimmed(list, text, text + strlen(text));
 }
 
+char *
+strlist_join(
+    const char *const *items, const char *separator, const char *before_last)
+{
+	char *text = xstrdup(*items != NULL ? *items : "");
+
+	for (size_t i = 1; *items != NULL && items[i] != NULL; i++) {
+		char *longer = xasprintf("%s%s%s", text,
+		    items[i + 1] == NULL ? before_last : separator, items[i]);
+
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
 bool
 strlist_contains(const struct strlist *list, const char *item)
 {

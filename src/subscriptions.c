@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "json.h"
 #include "reply.h"
 
 #define META_SUBSCRIPTION "io.modelcontextprotocol/subscriptionId"
@@ -64,7 +65,7 @@ send_end(const struct subscription *subscription)
 }
 
 void
-subscriptions_release(struct subscriptions *subscriptions)
+subscriptions_end(struct subscriptions *subscriptions)
 {
 	struct subscription *subscription;
 
@@ -77,7 +78,7 @@ subscriptions_release(struct subscriptions *subscriptions)
 static void
 acknowledge(const struct subscription *subscription)
 {
-	yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+	yyjson_mut_doc *doc = json_new();
 	yyjson_mut_val *params = yyjson_mut_obj(doc);
 	size_t length;
 	char *text;
@@ -105,9 +106,6 @@ subscriptions_add(struct subscriptions *subscriptions,
 	if (!yyjson_is_obj(wishes))
 		return err_set(
 		    err, ERR_PARAMS, "\"notifications\" must be an object");
-	if (yyjson_obj_get(wishes, "taskIds") != NULL && !request->tasks)
-		return err_set(
-		    err, ERR_CAPABILITY, "Missing required client capability");
 	if (subscriptions->count >= SUBSCRIPTIONS_MAX)
 		return err_set(err, ERR_REQUEST,
 		    "this client has %d subscriptions already",
@@ -120,6 +118,17 @@ subscriptions_add(struct subscriptions *subscriptions,
 	subscriptions->count++;
 	acknowledge(subscription);
 	return 0;
+}
+
+bool
+subscriptions_include(const struct subscriptions *subscriptions, const char *id)
+{
+	const struct subscription *subscription;
+
+	TAILQ_FOREACH (subscription, &subscriptions->list, entry)
+		if (strcmp(subscription->id, id) == 0)
+			return true;
+	return false;
 }
 
 void

@@ -1,6 +1,8 @@
 #ifndef SUBSCRIPTIONS_H
 #define SUBSCRIPTIONS_H
 
+#include <stdbool.h>
+
 #include <bsd/sys/queue.h>
 
 #include "request.h"
@@ -20,9 +22,11 @@ struct subscriptions {
 
 void subscriptions_init(struct subscriptions *subscriptions);
 /* Ends them in order: each gets its response. */
-void subscriptions_release(struct subscriptions *subscriptions);
+void subscriptions_end(struct subscriptions *subscriptions);
 int subscriptions_add(struct subscriptions *subscriptions,
     const struct request *request, struct err *err);
+bool subscriptions_include(
+    const struct subscriptions *subscriptions, const char *id);
 void subscriptions_cancel(struct subscriptions *subscriptions, const char *id);
 void subscriptions_disconnect(
     struct subscriptions *subscriptions, const void *owner);

@@ -5,7 +5,7 @@
 
 #include "alloc.h"
 
-#define BLOCK 512
+#define BLOCK ((size_t)512)
 #define NOBODY 65534
 
 /* POSIX.1-1988 ustar. */

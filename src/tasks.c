@@ -13,9 +13,10 @@
 #include "token.h"
 
 #define POLL_MS 1000
-/* How long a result waits to be fetched, and how many may wait. */
+/* How long a result waits to be fetched, and how much may wait. */
 #define KEEP_SECONDS 900
 #define KEEP_MAX 256
+#define KEEP_BYTES ((size_t)128 * 1024 * 1024)
 
 enum task_status { TASK_WORKING, TASK_COMPLETED, TASK_CANCELLED };
 
@@ -31,10 +32,11 @@ struct task {
 	char id[TOKEN_LENGTH + 1];
 	enum task_status status;
 	time_t created, updated;
-	int ttl_seconds;
+	int keep_seconds, ttl_seconds; /* from its end; from its beginning */
 	struct event *expiry;
 	struct recent recent;
 	char *result;
+	size_t result_length;
 	void (*cancel)(void *arg);
 	void *arg;
 };
@@ -43,6 +45,7 @@ struct tasks {
 	struct event_base *base;
 	TAILQ_HEAD(task_list, task) list;
 	int count;
+	size_t bytes; /* of results */
 };
 
 struct tasks *
@@ -60,6 +63,7 @@ task_free(struct task *task)
 {
 	TAILQ_REMOVE(&task->tasks->list, task, entry);
 	task->tasks->count--;
+	task->tasks->bytes -= task->result_length;
 	event_free(task->expiry);
 	free(task->result);
 	free(task);
@@ -82,7 +86,6 @@ on_expiry(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	task_cancel(task);
 	task_free(task);
 }
 
@@ -93,7 +96,8 @@ make_room(struct tasks *tasks)
 	struct task *task, *next;
 
 	TAILQ_FOREACH_SAFE (task, &tasks->list, entry, next)
-		if (tasks->count >= KEEP_MAX && task->status != TASK_WORKING)
+		if ((tasks->count > KEEP_MAX || tasks->bytes > KEEP_BYTES) &&
+		    task->status != TASK_WORKING)
 			task_free(task);
 }
 
@@ -102,19 +106,17 @@ task_new(
     struct tasks *tasks, int work_seconds, void (*cancel)(void *arg), void *arg)
 {
 	struct task *task = xcalloc(1, sizeof(*task));
-	struct timeval ttl = {.tv_sec = work_seconds + KEEP_SECONDS};
 
-	make_room(tasks);
 	task->tasks = tasks;
 	token_make(task->id);
 	task->created = task->updated = time(NULL);
-	task->ttl_seconds = work_seconds + KEEP_SECONDS;
+	task->keep_seconds = task->ttl_seconds = work_seconds + KEEP_SECONDS;
 	task->cancel = cancel;
 	task->arg = arg;
 	task->expiry = evtimer_new(tasks->base, on_expiry, task);
-	evtimer_add(task->expiry, &ttl);
 	TAILQ_INSERT_TAIL(&tasks->list, task, entry);
 	tasks->count++;
+	make_room(tasks);
 	return task;
 }
 
@@ -136,12 +138,29 @@ task_output(struct task *task, const char *data, size_t length)
 	task->updated = time(NULL);
 }
 
+/* What it waited for a place in the queue is not taken from the time in which
+ * its result can be fetched. */
+static void
+end(struct task *task, enum task_status status)
+{
+	struct timeval keep = {.tv_sec = task->keep_seconds};
+
+	task->status = status;
+	task->updated = time(NULL);
+	if (task->updated > task->created)
+		task->ttl_seconds += (int)(task->updated - task->created);
+	evtimer_add(task->expiry, &keep);
+}
+
 void
 task_complete(struct task *task, char *result)
 {
-	task->status = TASK_COMPLETED;
-	task->updated = time(NULL);
 	task->result = result;
+	task->result_length = strlen(result);
+	task->tasks->bytes += task->result_length;
+	/* It makes room, and has its own. */
+	make_room(task->tasks);
+	end(task, TASK_COMPLETED);
 }
 
 void
@@ -149,8 +168,7 @@ task_cancel(struct task *task)
 {
 	if (task->status != TASK_WORKING)
 		return;
-	task->status = TASK_CANCELLED;
-	task->updated = time(NULL);
+	end(task, TASK_CANCELLED);
 	task->cancel(task->arg);
 }
 

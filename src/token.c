@@ -13,6 +13,13 @@ token_make(char token[TOKEN_LENGTH + 1])
 }
 
 bool
+token_is_one(const char *text, char end)
+{
+	return strspn(text, "0123456789abcdef") == TOKEN_LENGTH &&
+	    text[TOKEN_LENGTH] == end;
+}
+
+bool
 token_equal(const char *given, const char *secret)
 {
 	size_t length = strlen(secret);

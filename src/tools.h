@@ -1,6 +1,8 @@
 #ifndef TOOLS_H
 #define TOOLS_H
 
+#include <stdbool.h>
+
 #include <yyjson.h>
 
 #include "err.h"
@@ -9,23 +11,29 @@
 #include "sandbox.h"
 #include "settings.h"
 
-/* The tools as the client sees them, and their arguments. */
+/* The tools as the client sees them: one for each language that is on, and
+ * what ends a session if one of these can have any. */
+
+enum tool_kind { TOOL_RUN, TOOL_END_SESSION };
 
 struct tool {
-	const char *name;
-	const char *alias; /* a call by this name is taken too */
-	const char *title;
-	enum language_id language;
+	enum tool_kind kind;
+	const struct language *language; /* that it runs; or NULL */
 };
 
-/* NULL when there is none of that name. */
-const struct tool *tool_find(const char *name);
+/* False when there is none of that name. */
+bool tool_find(
+    const struct settings *settings, const char *name, struct tool *tool);
+bool tools_have_sessions(const struct settings *settings);
 void tools_list(yyjson_mut_doc *doc, yyjson_mut_val *list,
     const struct settings *settings, enum revision revision);
 
-/* Turns arguments into a request; the code stays where the arguments are. */
-int tool_request(const struct tool *tool, yyjson_val *arguments,
-    const struct settings *settings, struct sandbox_request *request,
-    struct err *err);
+/* For a tool that runs programs: turns arguments into a job; on a mistake the
+ * job is empty. */
+int tool_request(const struct tool *tool, yyjson_val *given,
+    const struct settings *settings, struct job *job, struct err *err);
+/* For the one that ends sessions: the handle, which is part of the arguments;
+ * NULL: there is none. */
+const char *tool_session(yyjson_val *given, struct err *err);
 
 #endif

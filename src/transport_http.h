@@ -14,7 +14,8 @@ struct transport_http;
 /* NULL, and why, when it cannot listen or must not. */
 struct transport_http *transport_http_new(struct event_base *base,
     const struct settings *settings, struct mcp *mcp, struct err *err);
-/* Takes no more requests. */
+/* Takes no more requests; the loop is broken when the last answer has gone out
+ * or nobody wants it. */
 void transport_http_close(struct transport_http *transport);
 /* Whether answers are still on their way out. */
 bool transport_http_busy(const struct transport_http *transport);

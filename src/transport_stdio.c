@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,7 +14,9 @@
 #include "alloc.h"
 #include "lines.h"
 #include "log.h"
+#include "monotonic.h"
 #include "reply.h"
+#include "watch.h"
 
 /* A request of 16 MiB of code may take twice that in JSON. */
 #define LINE_MAX_BYTES ((size_t)40 * 1024 * 1024)
@@ -31,6 +34,7 @@ struct transport_stdio {
 	struct evbuffer *unsent;
 	bool unpolled_in; /* a file or /dev/null: never blocks */
 	bool paused;
+	bool failed; /* otherwise the client went in good order */
 	int saved_flags[2];
 	void (*closed)(void *arg);
 	void *arg;
@@ -48,12 +52,19 @@ close_transport(struct transport_stdio *transport)
 }
 
 static void
+fail(struct transport_stdio *transport, const char *what)
+{
+	log_warn("%s: %s", what, strerror(errno));
+	transport->failed = true;
+}
+
+static void
 resume_reading(struct transport_stdio *transport)
 {
 	static const struct timeval now = {0};
 
 	transport->paused = false;
-	event_add(transport->readable, transport->unpolled_in ? &now : NULL);
+	watch(transport->readable, transport->unpolled_in ? &now : NULL);
 }
 
 /* 0 when all that can go now has gone, -1 when the client is gone. */
@@ -63,9 +74,8 @@ write_some(struct transport_stdio *transport)
 	while (evbuffer_get_length(transport->unsent) > 0) {
 		if (evbuffer_write(transport->unsent, STDOUT_FILENO) >= 0)
 			continue;
-		if (errno == EINTR)
-			continue;
-		return errno == EAGAIN ? 0 : -1;
+		/* What a signal is to end must not go on here. */
+		return errno == EAGAIN || errno == EINTR ? 0 : -1;
 	}
 	return 0;
 }
@@ -78,14 +88,17 @@ on_writable(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	if (write_some(transport) != 0) {
-		log_debug("the client does not read any more");
+		if (errno == EPIPE)
+			log_debug("the client does not read any more");
+		else
+			fail(transport, "cannot write to the client");
 		evbuffer_drain(
 		    transport->unsent, evbuffer_get_length(transport->unsent));
 		close_transport(transport);
 		return;
 	}
 	if (evbuffer_get_length(transport->unsent) > 0)
-		event_add(transport->writable, NULL);
+		watch(transport->writable, NULL);
 	if (transport->paused &&
 	    evbuffer_get_length(transport->unsent) < UNSENT_MAX)
 		resume_reading(transport);
@@ -148,6 +161,8 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 	if (got > 0)
 		lines_feed(&transport->lines, data, (size_t)got);
 	else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
+		if (got < 0)
+			fail(transport, "cannot read from the client");
 		lines_finish(&transport->lines);
 		close_transport(transport);
 		return;
@@ -169,14 +184,16 @@ cannot_be_polled(int fd)
 	        (S_ISCHR(status.st_mode) && !isatty(fd)));
 }
 
-/* The flag belongs to the open file, which others may share: it is put back
- * at the end, and a terminal is left alone. */
+/* The flag belongs to the open file, which others may share, and which may be
+ * both of ours: it is put back at the end, and a terminal is left alone. */
 static void
-set_nonblocking(int fd, int *saved_flags)
+set_nonblocking(int saved_flags[2])
 {
-	*saved_flags = isatty(fd) ? -1 : fcntl(fd, F_GETFL);
-	if (*saved_flags >= 0)
-		fcntl(fd, F_SETFL, *saved_flags | O_NONBLOCK);
+	for (int fd = 0; fd < 2; fd++)
+		saved_flags[fd] = isatty(fd) ? -1 : fcntl(fd, F_GETFL);
+	for (int fd = 0; fd < 2; fd++)
+		if (saved_flags[fd] >= 0)
+			fcntl(fd, F_SETFL, saved_flags[fd] | O_NONBLOCK);
 }
 
 struct transport_stdio *
@@ -205,8 +222,7 @@ transport_stdio_new(struct event_base *base, struct mcp *mcp,
 	    cannot_be_polled(STDOUT_FILENO) ? -1 : STDOUT_FILENO,
 	    cannot_be_polled(STDOUT_FILENO) ? 0 : EV_WRITE, on_writable,
 	    transport);
-	set_nonblocking(STDIN_FILENO, &transport->saved_flags[0]);
-	set_nonblocking(STDOUT_FILENO, &transport->saved_flags[1]);
+	set_nonblocking(transport->saved_flags);
 	resume_reading(transport);
 	return transport;
 }
@@ -217,16 +233,19 @@ static void
 flush(struct transport_stdio *transport)
 {
 	struct pollfd stdout_poll = {.fd = STDOUT_FILENO, .events = POLLOUT};
+	uint64_t deadline = monotonic_ms() + FLUSH_MS, now;
 
 	while (write_some(transport) == 0 &&
-	    evbuffer_get_length(transport->unsent) > 0)
-		if (poll(&stdout_poll, 1, FLUSH_MS) <= 0)
-			return;
+	    evbuffer_get_length(transport->unsent) > 0 &&
+	    (now = monotonic_ms()) < deadline)
+		poll(&stdout_poll, 1, (int)(deadline - now));
 }
 
-void
+int
 transport_stdio_free(struct transport_stdio *transport)
 {
+	int status = transport->failed ? 1 : 0;
+
 	mcp_client_free(transport->client);
 	flush(transport);
 	for (int fd = 0; fd < 2; fd++)
@@ -237,4 +256,5 @@ transport_stdio_free(struct transport_stdio *transport)
 	evbuffer_free(transport->unsent);
 	lines_release(&transport->lines);
 	free(transport);
+	return status;
 }

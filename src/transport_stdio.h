@@ -15,7 +15,9 @@ struct transport_stdio;
  * takes no more. */
 struct transport_stdio *transport_stdio_new(struct event_base *base,
     struct mcp *mcp, void (*closed)(void *arg), void *arg);
-/* Sends out what is ready to go, as far as the client takes it now. */
-void transport_stdio_free(struct transport_stdio *transport);
+/* Sends out what is ready to go, as far as the client takes it now.  Returns an
+ * exit status: 0 when the client went, 1 when it could not be read from or
+ * written to. */
+int transport_stdio_free(struct transport_stdio *transport);
 
 #endif

@@ -1,11 +1,11 @@
 #include "utf8.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "alloc.h"
 
-static const char replacement[] = "\xEF\xBF\xBD";
+/* U+FFFD */
+static const char replacement[] = {'\xEF', '\xBF', '\xBD'};
 
 static bool
 is_continuation(unsigned char byte)
@@ -73,16 +73,20 @@ utf8_repair(const char *data, size_t length, size_t *out_length)
 	size_t bad = 0, step, out = 0;
 	char *text;
 
-	for (size_t i = 0; i<length; i += step> 0 ? step : 1) {
-		step = utf8_sequence(data + i, length - i);
-		bad += step == 0;
-	}
-	text = xcalloc(1, length + bad * 2 + 1);
-	for (size_t i = 0; i<length; i += step> 0 ? step : 1) {
+	for (size_t i = 0; i < length; i += step) {
 		step = utf8_sequence(data + i, length - i);
 		if (step == 0) {
-			memcpy(text + out, replacement, 3);
-			out += 3;
+			bad++;
+			step = 1;
+		}
+	}
+	text = xcalloc(1, length + bad * 2 + 1);
+	for (size_t i = 0; i < length; i += step) {
+		step = utf8_sequence(data + i, length - i);
+		if (step == 0) {
+			memcpy(text + out, replacement, sizeof(replacement));
+			out += sizeof(replacement);
+			step = 1;
 		} else {
 			memcpy(text + out, data + i, step);
 			out += step;
@@ -114,4 +118,28 @@ utf8_partial_head(const char *data, size_t length)
 	    is_continuation((unsigned char)data[skip]))
 		skip++;
 	return skip;
+}
+
+bool
+utf8_is_control(const char *character)
+{
+	unsigned char first = (unsigned char)character[0];
+
+	return first < ' ' || first == 0x7F ||
+	    (first == 0xC2 && (unsigned char)character[1] < 0xA0);
+}
+
+char *
+utf8_printable(const char *text, const char *kept)
+{
+	size_t length, step;
+	char *clean = utf8_repair(text, strlen(text), &length);
+
+	for (size_t i = 0; i < length; i += step) {
+		step = utf8_sequence(clean + i, length - i);
+		if (utf8_is_control(clean + i) &&
+		    strchr(kept, clean[i]) == NULL)
+			memset(clean + i, ' ', step);
+	}
+	return clean;
 }

@@ -1,6 +1,7 @@
 #ifndef UTF8_H
 #define UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Length of the valid UTF-8 sequence at the start of data; 0 when there is
@@ -18,5 +19,12 @@ char *utf8_repair(const char *data, size_t length, size_t *out_length);
  * before it.  Cutting those off keeps a cut from looking like damage. */
 size_t utf8_partial_tail(const char *data, size_t length);
 size_t utf8_partial_head(const char *data, size_t length);
+
+/* Whether this character, which is valid, is one that terminals may obey:
+ * U+0000 to U+001F, U+007F, U+0080 to U+009F. */
+bool utf8_is_control(const char *character);
+/* A copy of the text, to be freed, that a terminal can be shown: valid, with
+ * spaces in the place of control characters, except for those to be kept. */
+char *utf8_printable(const char *text, const char *kept);
 
 #endif

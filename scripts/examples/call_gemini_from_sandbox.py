@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Calls Gemini from inside the sandbox, with a key that is passed through.
 
-Not part of the tests: it needs a key in GEMINI_API_KEY, the network, and a
-Python image that has google-genai (scripts/images says if it left that out).
+It needs a key in GEMINI_API_KEY, the network, and a Python image that has
+google-genai (scripts/images says if it left that out).
 No other variable of this environment reaches the code.
 
     call_gemini_from_sandbox.py [SERVER [ARGUMENT ...]]

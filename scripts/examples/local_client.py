@@ -36,13 +36,14 @@ class Client:
         except BrokenPipeError:
             pass  # ask() notices that it is gone
 
-    def ask(self, method, params):
+    def ask(self, method, params, notified=lambda message: None):
         self.last_id += 1
         self.send({"id": self.last_id, "method": method, "params": params})
         for line in self.server.stdout:
             answer = json.loads(line)
             if answer.get("id") != self.last_id:
-                continue  # a notification
+                notified(answer)
+                continue
             if "error" in answer:
                 sys.exit(f"{method}: {answer['error']['message']}")
             return answer["result"]

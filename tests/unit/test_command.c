@@ -1,8 +1,13 @@
 #include "command.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <bsd/stdlib.h>
 
 #include <event2/event.h>
 
@@ -280,6 +285,29 @@ START_TEST(timeout_kills_what_ignores_signals)
 }
 END_TEST
 
+static bool
+is_gone(int pid)
+{
+	return kill(pid, 0) != 0 && errno == ESRCH;
+}
+
+/* As of an engine that is a script around another one. */
+START_TEST(timeout_kills_what_it_has_started)
+{
+	struct heard heard = {0};
+	int pid, patience = PATIENCE_SECONDS * 100;
+
+	start("/bin/sh", "sleep 987 & echo $!; wait", NULL, 1, &heard);
+	wait_done(&heard);
+	pid = (int)strtonum(heard.out.data, 2, INT_MAX, NULL);
+	ck_assert_int_gt(pid, 0);
+	while (!is_gone(pid) && patience-- > 0)
+		loop_for(base, 10);
+	ck_assert(is_gone(pid));
+	heard_release(&heard);
+}
+END_TEST
+
 /* More than the limit of 256 KiB; both ends are kept. */
 START_TEST(output_is_bounded)
 {
@@ -415,6 +443,7 @@ command_suite(void)
 	}
 	tcase_add_test(tcase, timeout_kills);
 	tcase_add_test(tcase, timeout_kills_what_ignores_signals);
+	tcase_add_test(tcase, timeout_kills_what_it_has_started);
 	tcase_add_test(tcase, output_is_bounded);
 	tcase_add_test(tcase, lines_of_both_streams);
 	tcase_add_test(tcase, carriage_returns_end_lines);

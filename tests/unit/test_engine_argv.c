@@ -32,15 +32,15 @@
 	"--workdir=/sandbox\n" \
 	"--env=HOME=/home/sandbox\n"
 #define SECCOMP "--security-opt=seccomp=/s.json\n"
-#define LIMITS(nofile, nproc) \
-	"--memory=1g\n" \
-	"--memory-swap=1g\n" \
-	"--cpus=1\n" \
-	"--pids-limit=256\n" \
+#define ULIMITS(nofile, nproc, fsize) \
 	"--ulimit=nofile=" nofile ":" nofile "\n" \
 	"--ulimit=nproc=" nproc ":" nproc "\n" \
 	"--ulimit=core=0:0\n" \
-	"--ulimit=fsize=268435456:268435456\n"
+	"--ulimit=fsize=" fsize ":" fsize "\n"
+#define MEMORY "--memory=1g\n--memory-swap=1g\n"
+#define LIMITS(nofile, nproc) \
+	MEMORY \
+	"--cpus=1\n--pids-limit=256\n" ULIMITS(nofile, nproc, "268435456")
 #define READ_ONLY \
 	"--read-only\n" \
 	"--tmpfs=/sandbox:rw,nosuid,nodev,exec,size=256m,mode=1777\n" \
@@ -54,51 +54,95 @@
 	"--name=box-1\n" \
 	"--label=code-sandbox-mcp.owner=m:b:1:2:3\n" \
 	"--pull=never\n"
+#define PODMAN_ONLY "--http-proxy=false\n--image-volume=ignore\n"
+#define DOCKER_ONLY \
+	"--env=HTTP_PROXY\n--env=http_proxy\n" \
+	"--env=HTTPS_PROXY\n--env=https_proxy\n" \
+	"--env=FTP_PROXY\n--env=ftp_proxy\n" \
+	"--env=ALL_PROXY\n--env=all_proxy\n" \
+	"--env=NO_PROXY\n--env=no_proxy\n"
 #define RUNNER "-c\n(the runner)\nrunner\n" NONCE "\n"
+/* An installer is one word, of a line for each of its own. */
 #define PYTHON \
-	"code.py\nnumpy,json\n(the hook)\n" \
-	"/run/sandbox-runner/sitecustomize.py\n" \
-	"PYTHONPATH\n/run/sandbox-runner\n:\npython3\n-u\ncode.py\n"
+	"code.py\nnumpy,json\nenv\nPYTHONSAFEPATH=1\npython3\n-" \
+	"m\npip\ninstall\n" \
+	"--user\n" \
+	"--no-input\n--no-cache-dir\n--progress-bar=off\n" \
+	"--retries=1\n--timeout=15\n" \
+	"--no-warn-script-location\n\n" \
+	"PYTHONPATH\n/run/sandbox-runner\n:\n" \
+	"sitecustomize.py\n(hook.py)\nsession.py\n(session.py)\n" \
+	"figures.py\n(figures.py)\npictures.py\n(pictures.py)\n" \
+	"--\npython3\n-u\ncode.py\n"
 #define JAVASCRIPT(hook) \
-	"code.js\n\n" hook "\n/run/sandbox-runner/hook.cjs\n" \
+	"code.js\n\nnpm\ninstall\n--no-save\n--no-package-lock\n" \
+	"--no-audit\n--no-fund\n--no-update-notifier\n" \
+	"--fetch-retries=1\n--fetch-timeout=15000\n\n" hook \
+	"--\nnode\ncode.js\n"
+#define JAVASCRIPT_HOOK \
 	"NODE_OPTIONS\n--require=/run/sandbox-runner/hook.cjs\n \n" \
-	"node\ncode.js\n"
+	"hook.cjs\n(hook.cjs)\nsession.cjs\n(session.cjs)\n"
 
-static const struct engine_traits podman = {.kind = ENGINE_PODMAN,
-    .path = "/usr/bin/podman",
-    .hard_nofile = RLIM_INFINITY,
-    .hard_nproc = RLIM_INFINITY};
+#define UNLIMITED \
+	.hard_nofile = RLIM_INFINITY, .hard_nproc = RLIM_INFINITY, \
+	.hard_fsize = RLIM_INFINITY, .hard_data = RLIM_INFINITY
+
+static const struct engine_traits podman = {
+    .kind = ENGINE_PODMAN, .path = "/usr/bin/podman", UNLIMITED};
 static const struct engine_traits podman_runc = {.kind = ENGINE_PODMAN,
     .path = "/usr/bin/podman",
     .runtime = "runc",
     .seccomp = "/s.json",
     .hard_nofile = 1 << 20,
-    .hard_nproc = 1 << 20};
+    .hard_nproc = 1 << 20,
+    .hard_fsize = 1 << 30,
+    .hard_data = 1 << 30};
 static const struct engine_traits podman_rootless = {.kind = ENGINE_PODMAN,
     .path = "/usr/bin/podman",
-    .hard_nofile = RLIM_INFINITY,
-    .hard_nproc = RLIM_INFINITY,
-    .no_controllers = true};
+    .lacks = {true, true, true},
+    UNLIMITED};
+/* What systemd delegates to a user by default. */
+static const struct engine_traits podman_delegated = {.kind = ENGINE_PODMAN,
+    .path = "/usr/bin/podman",
+    .lacks = {[CONTROLLER_CPU] = true},
+    UNLIMITED};
 static const struct engine_traits docker = {.kind = ENGINE_DOCKER,
     .path = "/usr/bin/docker",
     .hard_nofile = 1024,
-    .hard_nproc = 4096};
+    .hard_nproc = 4096,
+    .hard_fsize = 268435456,
+    .hard_data = 1 << 30};
 static const struct engine_traits docker_runsc = {.kind = ENGINE_DOCKER,
     .path = "/usr/bin/docker",
     .runtime = "runsc",
     .seccomp = "/s.json",
-    .hard_nofile = 1024,
-    .hard_nproc = 4096};
+    UNLIMITED};
+/* As on a machine whose kernel was started without it. */
+static const struct engine_traits docker_no_memory = {.kind = ENGINE_DOCKER,
+    .path = "/usr/bin/docker",
+    .lacks = {[CONTROLLER_MEMORY] = true},
+    UNLIMITED};
 static const struct engine_traits podman_low = {.kind = ENGINE_PODMAN,
     .path = "/usr/bin/podman",
     .hard_nofile = 512,
-    .hard_nproc = 100};
+    .hard_nproc = 100,
+    .hard_fsize = 1000,
+    .hard_data = 1000};
+static const struct engine_traits podman_rootless_low = {.kind = ENGINE_PODMAN,
+    .path = "/usr/bin/podman",
+    .hard_nofile = 512,
+    .hard_nproc = 100,
+    .hard_fsize = 1000,
+    .hard_data = 1073741823,
+    .lacks = {true, true, true}};
 static const struct engine_traits docker_low = {.kind = ENGINE_DOCKER,
     .path = "/usr/bin/docker",
     .hard_nofile = 1023,
-    .hard_nproc = 4095};
+    .hard_nproc = 4095,
+    .hard_fsize = 268435455,
+    .hard_data = RLIM_INFINITY};
 
-static struct strlist no_env;
+static struct strlist no_env, nothing_loosened;
 
 static struct container_spec
 plain_spec(void)
@@ -111,6 +155,7 @@ plain_spec(void)
 	    .mode = CONTAINER_WARM,
 	    .preload = "numpy,json",
 	    .pass_env = &no_env,
+	    .loosened = &nothing_loosened,
 	    .limits = {.memory = "1g",
 	        .memory_bytes = 1L << 30,
 	        .cpus = "1",
@@ -125,8 +170,12 @@ words_of(struct strlist *argv)
 		const char *script, *name;
 	} scripts[] = {
 	    {script_runner_sh, "(the runner)"},
-	    {script_hook_py, "(the hook)"},
-	    {script_hook_cjs, "(the hook)"},
+	    {script_hook_py, "(hook.py)"},
+	    {script_session_py, "(session.py)"},
+	    {script_figures_py, "(figures.py)"},
+	    {script_pictures_py, "(pictures.py)"},
+	    {script_hook_cjs, "(hook.cjs)"},
+	    {script_session_cjs, "(session.cjs)"},
 	};
 	char *text;
 
@@ -160,52 +209,67 @@ static const struct {
 	const char *expected;
 } containers[] = {
     {"podman run", engine_argv_run, &podman,
-        "/usr/bin/podman\nrun\n--rm\n" IDENTITY
-        "--http-proxy=false\n" HARDENING LIMITS("1024", "4096") READ_ONLY
+        "/usr/bin/podman\nrun\n--rm\n" IDENTITY PODMAN_ONLY HARDENING LIMITS(
+            "1024", "4096") READ_ONLY
         "--entrypoint=sh\n--\nexample.org/py:1\n" RUNNER PYTHON},
     {"podman run with a runtime and a profile", engine_argv_run, &podman_runc,
-        "/usr/bin/podman\n--runtime=runc\nrun\n--rm\n" IDENTITY
-        "--http-proxy=false\n" HARDENING SECCOMP LIMITS("1024", "4096")
-            READ_ONLY "--entrypoint=sh\n--\nexample.org/py:1\n" RUNNER PYTHON},
+        "/usr/bin/podman\n--runtime=runc\nrun\n--rm\n" IDENTITY PODMAN_ONLY
+            HARDENING SECCOMP LIMITS("1024", "4096") READ_ONLY
+        "--entrypoint=sh\n--\nexample.org/py:1\n" RUNNER PYTHON},
     {"podman run with low hard limits", engine_argv_run, &podman_low,
-        "/usr/bin/podman\nrun\n--rm\n" IDENTITY
-        "--http-proxy=false\n" HARDENING LIMITS("512", "100") READ_ONLY
+        "/usr/bin/podman\nrun\n--rm\n" IDENTITY PODMAN_ONLY HARDENING MEMORY
+        "--cpus=1\n--pids-limit=256\n" ULIMITS("512", "100", "1000") READ_ONLY
         "--entrypoint=sh\n--\nexample.org/py:1\n" RUNNER PYTHON},
     {"podman run without controllers", engine_argv_run, &podman_rootless,
-        "/usr/bin/podman\nrun\n--rm\n" IDENTITY "--http-proxy=false\n" HARDENING
-        "--ulimit=data=1073741824:1073741824\n"
-        "--ulimit=nofile=1024:1024\n--ulimit=nproc=256:256\n"
-        "--ulimit=core=0:0\n--ulimit=fsize=268435456:268435456\n" READ_ONLY
+        "/usr/bin/podman\nrun\n--rm\n" IDENTITY PODMAN_ONLY HARDENING
+        "--ulimit=data=1073741824:1073741824\n" ULIMITS(
+            "1024", "256", "268435456") READ_ONLY
+        "--entrypoint=sh\n--\nexample.org/py:1\n" RUNNER PYTHON},
+    {"podman run without controllers and with low hard limits", engine_argv_run,
+        &podman_rootless_low,
+        "/usr/bin/podman\nrun\n--rm\n" IDENTITY PODMAN_ONLY HARDENING
+        "--ulimit=data=1073741823:1073741823\n" ULIMITS("512", "100", "1000")
+            READ_ONLY "--entrypoint=sh\n--\nexample.org/py:1\n" RUNNER PYTHON},
+    {"podman run without a cpu controller", engine_argv_run, &podman_delegated,
+        "/usr/bin/podman\nrun\n--rm\n" IDENTITY PODMAN_ONLY HARDENING MEMORY
+        "--pids-limit=256\n" ULIMITS("1024", "4096", "268435456") READ_ONLY
         "--entrypoint=sh\n--\nexample.org/py:1\n" RUNNER PYTHON},
     {"docker run", engine_argv_run, &docker,
-        "/usr/bin/docker\nrun\n--rm\n" IDENTITY HARDENING LIMITS("1024", "4096")
-            READ_ONLY "--entrypoint=sh\n--\nexample.org/py:1\n" RUNNER PYTHON},
+        "/usr/bin/docker\nrun\n--rm\n" IDENTITY DOCKER_ONLY HARDENING LIMITS(
+            "1024", "4096") READ_ONLY
+        "--entrypoint=sh\n--\nexample.org/py:1\n" RUNNER PYTHON},
     {"docker run with a runtime and a profile", engine_argv_run, &docker_runsc,
         "/usr/bin/docker\nrun\n--rm\n" IDENTITY
-        "--runtime=runsc\n" HARDENING SECCOMP LIMITS("1024", "4096") READ_ONLY
+        "--runtime=runsc\n" DOCKER_ONLY HARDENING SECCOMP LIMITS("1024", "4096")
+            READ_ONLY "--entrypoint=sh\n--\nexample.org/py:1\n" RUNNER PYTHON},
+    {"docker run without a memory controller", engine_argv_run,
+        &docker_no_memory,
+        "/usr/bin/docker\nrun\n--rm\n" IDENTITY DOCKER_ONLY HARDENING
+        "--ulimit=data=1073741824:1073741824\n--cpus=1\n--pids-limit="
+        "256\n" ULIMITS("1024", "4096", "268435456") READ_ONLY
         "--entrypoint=sh\n--\nexample.org/py:1\n" RUNNER PYTHON},
     {"docker run with low hard limits", engine_argv_run, &docker_low,
-        "/usr/bin/docker\nrun\n--rm\n" IDENTITY HARDENING LIMITS("1023", "4095")
+        "/usr/bin/docker\nrun\n--rm\n" IDENTITY DOCKER_ONLY HARDENING MEMORY
+        "--cpus=1\n--pids-limit=256\n" ULIMITS("1023", "4095", "268435455")
             READ_ONLY "--entrypoint=sh\n--\nexample.org/py:1\n" RUNNER PYTHON},
     {"podman create", engine_argv_create, &podman,
-        "/usr/bin/podman\ncreate\n--rm\n" IDENTITY
-        "--http-proxy=false\n" HARDENING LIMITS(
+        "/usr/bin/podman\ncreate\n--rm\n" IDENTITY PODMAN_ONLY HARDENING LIMITS(
             "1024", "4096") "--entrypoint=python3\n--\nexample."
                             "org/py:1\n-u\n"
                             "code.py\n"},
     {"podman create with a runtime", engine_argv_create, &podman_runc,
-        "/usr/bin/podman\n--runtime=runc\ncreate\n--rm\n" IDENTITY
-        "--http-proxy=false\n" HARDENING SECCOMP LIMITS(
-            "1024", "4096") "--entrypoint=python3\n--\nexample."
-                            "org/py:1\n-u\n"
-                            "code.py\n"},
+        "/usr/bin/podman\n--runtime=runc\ncreate\n--rm\n" IDENTITY PODMAN_ONLY
+            HARDENING SECCOMP LIMITS(
+                "1024", "4096") "--entrypoint=python3\n--\nexample."
+                                "org/py:1\n-u\n"
+                                "code.py\n"},
     {"docker create", engine_argv_create, &docker,
-        "/usr/bin/docker\ncreate\n--rm\n" IDENTITY HARDENING LIMITS(
+        "/usr/bin/docker\ncreate\n--rm\n" IDENTITY DOCKER_ONLY HARDENING LIMITS(
             "1024", "4096") "--entrypoint=python3\n--\nexample.org/"
                             "py:1\n-u\ncode.py\n"},
     {"docker create with a runtime", engine_argv_create, &docker_runsc,
         "/usr/bin/docker\ncreate\n--rm\n" IDENTITY
-        "--runtime=runsc\n" HARDENING SECCOMP LIMITS(
+        "--runtime=runsc\n" DOCKER_ONLY HARDENING SECCOMP LIMITS(
             "1024", "4096") "--entrypoint=python3\n--\nexample.org/"
                             "py:1\n-u\ncode.py\n"},
 };
@@ -235,13 +299,14 @@ START_TEST(javascript_run)
 	spec.preload = "";
 	engine_argv_run(&argv, &podman, &spec);
 	assert_words(&argv,
-	    "/usr/bin/podman\nrun\n--rm\n" IDENTITY
-	    "--http-proxy=false\n" HARDENING LIMITS("1024", "4096") READ_ONLY
-	    "--entrypoint=sh\n--\njs\n" RUNNER JAVASCRIPT("(the hook)"));
+	    "/usr/bin/podman\nrun\n--rm\n" IDENTITY PODMAN_ONLY HARDENING
+	        LIMITS("1024", "4096") READ_ONLY
+	    "--entrypoint=sh\n--\njs\n" RUNNER JAVASCRIPT(JAVASCRIPT_HOOK));
 }
 END_TEST
 
-/* An empty word in the place of the hook: the others keep their places. */
+/* Empty words in the place of what leads to the hook: the others keep their
+ * places. */
 START_TEST(plain_run_has_no_hook)
 {
 	struct container_spec spec = plain_spec();
@@ -253,9 +318,30 @@ START_TEST(plain_run_has_no_hook)
 	spec.mode = CONTAINER_PLAIN;
 	engine_argv_run(&argv, &docker, &spec);
 	assert_words(&argv,
-	    "/usr/bin/docker\nrun\n--rm\n" IDENTITY HARDENING LIMITS(
-	        "1024", "4096") READ_ONLY
-	    "--entrypoint=sh\n--\njs\n" RUNNER JAVASCRIPT(""));
+	    "/usr/bin/docker\nrun\n--rm\n" IDENTITY DOCKER_ONLY HARDENING
+	        LIMITS("1024", "4096") READ_ONLY
+	    "--entrypoint=sh\n--\njs\n" RUNNER JAVASCRIPT("\n\n\n"));
+}
+END_TEST
+
+/* Nor has a language without one. */
+START_TEST(a_language_without_a_hook)
+{
+	struct container_spec spec = plain_spec();
+	struct strlist argv = {0};
+
+	spec.language = &languages[LANGUAGE_RUBY];
+	spec.image = "rb";
+	spec.preload = "";
+	for (int mode = CONTAINER_WARM; mode <= CONTAINER_PLAIN; mode++) {
+		spec.mode = (enum container_mode)mode;
+		engine_argv_run(&argv, &docker, &spec);
+		assert_words(&argv,
+		    "/usr/bin/docker\nrun\n--rm\n" IDENTITY DOCKER_ONLY
+		        HARDENING LIMITS("1024", "4096") READ_ONLY
+		    "--entrypoint=sh\n--\nrb\n" RUNNER
+		    "code.rb\n\n\n\n\n\n--\nruby\ncode.rb\n");
+	}
 }
 END_TEST
 
@@ -268,8 +354,8 @@ START_TEST(javascript_create)
 	spec.image = "js";
 	engine_argv_create(&argv, &docker, &spec);
 	assert_words(&argv,
-	    "/usr/bin/docker\ncreate\n--rm\n" IDENTITY HARDENING LIMITS(
-	        "1024", "4096") "--entrypoint=node\n--\njs\ncode.js\n");
+	    "/usr/bin/docker\ncreate\n--rm\n" IDENTITY DOCKER_ONLY HARDENING
+	        LIMITS("1024", "4096") "--entrypoint=node\n--\njs\ncode.js\n");
 }
 END_TEST
 
@@ -284,13 +370,59 @@ START_TEST(limits_network_and_names)
 	    .memory = "64m", .cpus = "0.5", .pids = 8, .network = "none"};
 	engine_argv_run(&argv, &docker, &spec);
 	assert_words(&argv,
-	    "/usr/bin/docker\nrun\n--rm\n" IDENTITY HARDENING
+	    "/usr/bin/docker\nrun\n--rm\n" IDENTITY DOCKER_ONLY HARDENING
 	    "--memory=64m\n--memory-swap=64m\n--cpus=0.5\n--pids-limit=8\n"
 	    "--ulimit=nofile=1024:1024\n--ulimit=nproc=4096:4096\n"
 	    "--ulimit=core=0:0\n--ulimit=fsize=268435456:268435456\n"
 	    "--network=none\n--env=API_KEY\n--env=TOKEN\n" READ_ONLY
 	    "--entrypoint=sh\n--\nexample.org/py:1\n" RUNNER PYTHON);
 	strlist_release(&names);
+}
+END_TEST
+
+static const struct {
+	const char *name;
+	const char *flag;
+} loosenings[] = {
+    {"capabilities", "--cap-drop=ALL"},
+    {"no-new-privileges", "--security-opt=no-new-privileges"},
+    {"user", "--user=65534:65534"},
+    {"read-only", "--read-only"},
+};
+
+/* Each takes its flag away, and no other. */
+START_TEST(loosened)
+{
+	struct container_spec spec = plain_spec();
+	struct strlist strict = {0}, loose = {0}, names = {0};
+	struct err err;
+	size_t missing = 0;
+
+	strlist_add(&names, loosenings[_i].name);
+	ck_assert_int_eq(engine_argv_check_loosened(names.items[0], &err), 0);
+	engine_argv_run(&strict, &podman, &spec);
+	spec.loosened = &names;
+	engine_argv_run(&loose, &podman, &spec);
+	ck_assert_uint_eq(loose.count, strict.count - 1);
+	for (size_t i = 0; i < loose.count; i++) {
+		if (missing == 0 &&
+		    strcmp(strict.items[i], loose.items[i]) != 0)
+			ck_assert_str_eq(
+			    strict.items[i + missing++], loosenings[_i].flag);
+		ck_assert_str_eq(strict.items[i + missing], loose.items[i]);
+	}
+	strlist_release(&strict);
+	strlist_release(&loose);
+	strlist_release(&names);
+}
+END_TEST
+
+START_TEST(loosening_that_is_none)
+{
+	struct err err = {0};
+
+	ck_assert_int_eq(engine_argv_check_loosened("seccomp", &err), -1);
+	ck_assert_ptr_nonnull(strstr(err.message, "no-new-privileges"));
 }
 END_TEST
 
@@ -445,7 +577,8 @@ START_TEST(info_words)
 	        "{{.Host.CgroupControllers}}",
 	    [ENGINE_DOCKER] = "{{.DefaultRuntime}} v{{.CgroupVersion}} "
 	                      "[{{if .MemoryLimit}}memory{{end}}{{if "
-	                      ".PidsLimit}} pids{{end}}]",
+	                      ".PidsLimit}} pids{{end}}{{if "
+	                      ".CPUCfsQuota}} cpu{{end}}]",
 	};
 	struct strlist argv = {0};
 	char *expected = xasprintf("%sinfo\n--format\n%s\n", engines[_i].words,
@@ -553,8 +686,11 @@ engine_argv_suite(void)
 	tcase_add_loop_test(tcase, container_words, 0, COUNT(containers));
 	tcase_add_test(tcase, javascript_run);
 	tcase_add_test(tcase, plain_run_has_no_hook);
+	tcase_add_test(tcase, a_language_without_a_hook);
 	tcase_add_test(tcase, javascript_create);
 	tcase_add_test(tcase, limits_network_and_names);
+	tcase_add_loop_test(tcase, loosened, 0, COUNT(loosenings));
+	tcase_add_test(tcase, loosening_that_is_none);
 	tcase_add_test(tcase, values_of_variables_are_not_words);
 	tcase_add_test(tcase, scripts_are_one_word_each);
 	tcase_add_loop_test(tcase, nothing_but_the_image_follows_the_dashes, 0,

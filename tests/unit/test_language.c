@@ -1,9 +1,26 @@
-#include "language.h"
+#include "language_table.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "engine_argv.h"
 #include "helpers.h"
+#include "strlist.h"
 #include "suites.h"
+
+static struct language_table table;
+
+static void
+set_up(void)
+{
+	language_table_init(&table);
+}
+
+static void
+tear_down(void)
+{
+	language_table_release(&table);
+}
 
 static const struct {
 	const char *file;
@@ -23,13 +40,26 @@ static const struct {
     {"a.pyc", NULL},
     {"a.py.txt", NULL},
     {"a.PY", NULL},
-    {"a.ts", NULL},
+    {"a.ts", "typescript"},
+    {"a.mts", "typescript"},
+    {"a.sh", "bash"},
+    {"a.rb", "ruby"},
+    {"a.go", "go"},
+    {"a.c", "c"},
+    {"a.cpp", "cpp"},
+    {"a.cc", "cpp"},
+    {"A.java", "java"},
+    {"a.R", "r"},
+    {"a.r", "r"},
+    {"a.C", NULL},
+    {"a.h", NULL},
     {"dir.py/a", NULL},
 };
 
 START_TEST(by_file)
 {
-	const struct language *language = language_by_file(files[_i].file);
+	const struct language *language =
+	    language_by_file(&table, files[_i].file);
 
 	if (files[_i].expected == NULL)
 		ck_assert_msg(language == NULL, "%s", files[_i].file);
@@ -43,31 +73,104 @@ END_TEST
 START_TEST(by_name)
 {
 	ck_assert_ptr_eq(
-	    language_by_name("python"), &languages[LANGUAGE_PYTHON]);
-	ck_assert_ptr_eq(
-	    language_by_name("javascript"), &languages[LANGUAGE_JAVASCRIPT]);
-	ck_assert_ptr_null(language_by_name(""));
-	ck_assert_ptr_null(language_by_name("Python"));
-	ck_assert_ptr_null(language_by_name("python3"));
-	ck_assert_ptr_null(language_by_name("js"));
+	    language_by_name(&table, "python"), &languages[LANGUAGE_PYTHON]);
+	ck_assert_ptr_eq(language_by_name(&table, "javascript"),
+	    &languages[LANGUAGE_JAVASCRIPT]);
+	ck_assert_ptr_null(language_by_name(&table, ""));
+	ck_assert_ptr_null(language_by_name(&table, "Python"));
+	ck_assert_ptr_null(language_by_name(&table, "python3"));
+	ck_assert_ptr_null(language_by_name(&table, "js"));
 }
 END_TEST
 
+START_TEST(by_tool)
+{
+	ck_assert_ptr_eq(language_by_tool(&table, "run_python_code"),
+	    &languages[LANGUAGE_PYTHON]);
+	ck_assert_ptr_eq(language_by_tool(&table, "run_javascript_code"),
+	    &languages[LANGUAGE_JAVASCRIPT]);
+	ck_assert_ptr_null(language_by_tool(&table, "python"));
+}
+END_TEST
+
+/* What follows from a row elsewhere must find it all there. */
 START_TEST(rows_are_complete)
 {
 	const struct language *language = &languages[_i];
+	struct err err;
 
-	ck_assert_int_eq(language->id, _i);
-	ck_assert_ptr_eq(language_by_name(language->name), language);
-	ck_assert_ptr_eq(language_by_file(language->file), language);
+	ck_assert_uint_eq(language->id, _i);
+	ck_assert_ptr_eq(table.rows[_i], language);
+	ck_assert_ptr_eq(language_by_name(&table, language->name), language);
+	ck_assert_ptr_eq(language_by_file(&table, language->file), language);
+	ck_assert_ptr_eq(language_by_tool(&table, language->tool), language);
+	ck_assert_int_eq(engine_argv_check_image(language->image, &err), 0);
 	ck_assert_ptr_nonnull(language->title);
 	ck_assert_ptr_nonnull(language->print);
 	ck_assert_ptr_nonnull(language->command[0]);
-	ck_assert_ptr_nonnull(language->libraries[0]);
+	ck_assert_ptr_nonnull(language->libraries);
 	ck_assert_ptr_nonnull(language->suffixes[0]);
-	ck_assert_str_ne(language->hook, "");
-	ck_assert_ptr_nonnull(language->hook_variable);
-	ck_assert_ptr_nonnull(language->hook_separator);
+	ck_assert_int_eq(
+	    table.on[_i], _i == LANGUAGE_PYTHON || _i == LANGUAGE_JAVASCRIPT);
+}
+END_TEST
+
+/* Arguments are put behind the command: behind the file, or behind the name
+ * that a shell has for itself. */
+START_TEST(commands_take_arguments)
+{
+	const struct language *language = &languages[_i];
+	const char *const *word = language->command;
+	bool shell = strcmp(*word, "sh") == 0;
+
+	if (shell) {
+		ck_assert_str_eq(word[1], "-c");
+		ck_assert_ptr_nonnull(strstr(word[2], language->file));
+		ck_assert_ptr_nonnull(strstr(word[2], " \"$@\""));
+	}
+	while (word[1] != NULL)
+		word++;
+	ck_assert_str_eq(*word, shell ? "sh" : language->file);
+}
+END_TEST
+
+static const struct {
+	const char *names;
+	const char *expected; /* NULL: refused */
+} choices[] = {
+    {"python", "python"},
+    {"javascript,bash", "javascript, bash"},
+    {" bash , javascript ,, bash", "javascript, bash"},
+    {"all", "python, javascript, typescript, bash, ruby, go, c, cpp, java, r"},
+    {"c,all",
+        "python, javascript, typescript, bash, ruby, go, c, cpp, java, r"},
+    {"", NULL},
+    {",", NULL},
+    {"cobol", NULL},
+    {"python,cobol", NULL},
+    {"ALL", NULL},
+};
+
+START_TEST(chosen)
+{
+	const char *names[LANGUAGE_MAX + 1] = {NULL};
+	size_t count = 0;
+	struct err err = {0};
+	char *text;
+	int status = language_table_choose(&table, choices[_i].names, &err);
+
+	if (choices[_i].expected == NULL) {
+		ck_assert_int_eq(status, -1);
+		ck_assert_int_eq(err.code, ERR_ARGUMENT);
+		return;
+	}
+	ck_assert_msg(status == 0, "%s: %s", choices[_i].names, err.message);
+	for (size_t i = 0; i < table.count; i++)
+		if (table.on[i])
+			names[count++] = table.rows[i]->name;
+	text = strlist_join(names, ", ", ", ");
+	ck_assert_str_eq(text, choices[_i].expected);
+	free(text);
 }
 END_TEST
 
@@ -75,12 +178,18 @@ END_TEST
 START_TEST(hooks_lie_where_they_are_looked_for)
 {
 	const struct language *language = &languages[_i];
-	size_t length = strlen(RUNNER_DIRECTORY "/");
 
+	if (language->hook == NULL)
+		return;
+	ck_assert_ptr_nonnull(language->hook_variable);
+	ck_assert_ptr_nonnull(language->hook_separator);
 	ck_assert_ptr_nonnull(strstr(language->hook_value, RUNNER_DIRECTORY));
-	ck_assert_int_eq(
-	    strncmp(language->hook_file, RUNNER_DIRECTORY "/", length), 0);
-	ck_assert_ptr_null(strchr(language->hook_file + length, '/'));
+	ck_assert_ptr_nonnull(language->hook[0].name);
+	for (const struct hook_file *file = language->hook; file->name != NULL;
+	    file++) {
+		ck_assert_ptr_null(strchr(file->name, '/'));
+		ck_assert_str_ne(file->text, "");
+	}
 }
 END_TEST
 
@@ -110,11 +219,16 @@ language_suite(void)
 	Suite *suite = suite_create("language");
 	TCase *tcase = tcase_create("language");
 
+	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_loop_test(tcase, by_file, 0, COUNT(files));
 	tcase_add_test(tcase, by_name);
-	tcase_add_loop_test(tcase, rows_are_complete, 0, LANGUAGE_COUNT);
+	tcase_add_test(tcase, by_tool);
+	tcase_add_loop_test(tcase, rows_are_complete, 0, LANGUAGE_BUILT_IN);
 	tcase_add_loop_test(
-	    tcase, hooks_lie_where_they_are_looked_for, 0, LANGUAGE_COUNT);
+	    tcase, commands_take_arguments, 0, LANGUAGE_BUILT_IN);
+	tcase_add_loop_test(tcase, chosen, 0, COUNT(choices));
+	tcase_add_loop_test(
+	    tcase, hooks_lie_where_they_are_looked_for, 0, LANGUAGE_BUILT_IN);
 	tcase_add_test(tcase, promises_of_the_original);
 	suite_add_tcase(suite, tcase);
 	return suite;

@@ -7,7 +7,9 @@
 #include <event2/event.h>
 
 #include "alloc.h"
+#include "batch.h"
 #include "helpers.h"
+#include "reply.h"
 #include "revision.h"
 #include "suites.h"
 
@@ -36,7 +38,7 @@ static const char fake_engine[] =
     "    printf '\\036%s %s\\n' $nonce \"$1\" >&2\n"
     "  }\n"
     "  say ready\n"
-    "  read -r size || exit 0\n"
+    "  read -r _ size || exit 0\n"
     "  code=$(head -c $size)\n"
     "  printf '\\036%s started\\n' $nonce\n"
     "  case $code in\n"
@@ -224,16 +226,17 @@ initialize(const char *version)
 static const struct {
 	const char *asked;
 	const char *given;
-	bool title;
+	bool title, icon;
 } versions[] = {
-    {"2024-11-05", "\"2024-11-05\"", false},
-    {"2025-03-26", "\"2025-03-26\"", false},
-    {"2025-06-18", "\"2025-06-18\"", true},
-    {"2025-11-25", "\"2025-11-25\"", true},
-    {"2026-07-28", "\"2025-11-25\"", true},
-    {"2024-10-07", "\"2025-11-25\"", true},
-    {"", "\"2025-11-25\"", true},
-    {"nonsense", "\"2025-11-25\"", true},
+    {"2024-11-05", "\"2024-11-05\"", false, false},
+    {"2025-03-26", "\"2025-03-26\"", false, false},
+    {"2025-06-18", "\"2025-06-18\"", true, false},
+    {"2025-11-25", "\"2025-11-25\"", true, true},
+    {"2026-07-28", "\"2025-11-25\"", true, true},
+    {"2024-10-07", "\"2025-11-25\"", true, true},
+    {"", "\"2025-11-25\"", true, true},
+    {"nonsense", "\"2025-11-25\"", true, true},
+    {"2024-11-05\\u0000x", "\"2025-11-25\"", true, true},
 };
 
 START_TEST(initialize_negotiates)
@@ -246,6 +249,8 @@ START_TEST(initialize_negotiates)
 	assert_json(LAST, "/result/serverInfo/version", "\"" VERSION "\"");
 	assert_json(LAST, "/result/serverInfo/title",
 	    versions[_i].title ? "\"Code sandbox\"" : "(none)");
+	assert_json(LAST, "/result/serverInfo/icons/0/mimeType",
+	    versions[_i].icon ? "\"image/svg+xml\"" : "(none)");
 	assert_json(
 	    LAST, "/result/capabilities", "{\"tools\":{},\"resources\":{}}");
 }
@@ -288,6 +293,7 @@ START_TEST(tools_are_listed)
 	    "\"params\":{}}");
 	assert_json(LAST, "/result/tools/0/name", "\"run_python_code\"");
 	assert_json(LAST, "/result/tools/1/name", "\"run_js_code\"");
+	assert_json(LAST, "/result/tools/2/name", "\"end_session\"");
 	assert_json(LAST, "/result/nextCursor", "(none)");
 }
 END_TEST
@@ -299,7 +305,8 @@ START_TEST(resources_are_listed_and_read)
 	    LAST, "/result/resources/0/uri", "\"sandbox://environments\"");
 	ask("{\"jsonrpc\":\"2.0\",\"id\":2,"
 	    "\"method\":\"resources/templates/list\"}");
-	assert_json(LAST, "/result", "{\"resourceTemplates\":[]}");
+	assert_json(LAST, "/result/resourceTemplates/0/uriTemplate",
+	    "\"sandbox://session/{session}/{+path}\"");
 	ask("{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"resources/read\","
 	    "\"params\":{\"uri\":\"sandbox://environments\"}}");
 	assert_json(
@@ -343,6 +350,14 @@ static const struct {
         "\"method\":\"resources/read\","
         "\"params\":{\"uri\":\"sandbox://environments\\u0000x\"}",
         "-32002", ""},
+    {"a file of no session",
+        "\"method\":\"resources/read\","
+        "\"params\":{\"uri\":\"sandbox://session/x/a\"}",
+        "-32002", "unknown resource"},
+    {"a file outside a session",
+        "\"method\":\"resources/read\",\"params\":{\"uri\":"
+        "\"sandbox://session/0123456789abcdef0123456789abcdef/%2e%2e/a\"}",
+        "-32002", "\\\"..\\\""},
     {"no uri", "\"method\":\"resources/read\"", "-32602", "uri"},
     {"uri a number", "\"method\":\"resources/read\",\"params\":{\"uri\":1}",
         "-32602", "uri"},
@@ -459,6 +474,16 @@ static const struct {
     {"{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"tools/call\","
      "\"params\":{\"name\":\"run_python_code\"}}",
         "missing"},
+    {CALL("5", "run_python_code", "{\"code\":\"x\",\"session\":\"old\"}"),
+        "handle"},
+    {CALL("5", "run_python_code",
+         "{\"code\":\"x\",\"files\":[{\"path\":\"/a\",\"text\":\"\"}]}"),
+        "absolute"},
+    {CALL("5", "end_session", "{}"), "handle"},
+    {CALL("5", "end_session", "{\"session\":\"x\"}"), "handle"},
+    {CALL("5", "end_session",
+         "{\"session\":\"0123456789abcdef0123456789abcdef\"}"),
+        "no session"},
 };
 
 /* Told to the model, not to the client. */
@@ -622,6 +647,7 @@ static const struct {
     {MODERN("1", "resources/templates/list", ""), true},
     {MODERN("1", "resources/read", ",\"uri\":\"sandbox://environments\""),
         true},
+    {MODERN("1", "tools/list", ",\"cursor\":null"), true},
     {MODERN("1", "tools/call", ",\"name\":\"run_js_code\""), false},
 };
 
@@ -679,6 +705,13 @@ static const struct {
     {"unknown method", MODERN("1", "x/y", ""), "-32601"},
     {"unknown resource", MODERN("1", "resources/read", ",\"uri\":\"x://y\""),
         "-32602"},
+    {"resource with a NUL in it",
+        MODERN("1", "resources/read",
+            ",\"uri\":\"sandbox://environments\\u0000\""),
+        "-32602"},
+    {"a file of no session",
+        MODERN("1", "resources/read", ",\"uri\":\"sandbox://session/x/a\""),
+        "-32602"},
     {"unknown tool", MODERN("1", "tools/call", ",\"name\":\"x\""), "-32602"},
     {"cursor", MODERN("1", "tools/list", ",\"cursor\":\"x\""), "-32602"},
     {"no capabilities",
@@ -694,6 +727,14 @@ static const struct {
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/"
         "list\",\"params\":{" META("\"2030-01-01\"", "{}") "}}",
         "-32022"},
+    {"a version that is a number",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/"
+        "list\",\"params\":{" META("20260728", "{}") "}}",
+        "-32602"},
+    {"a version that is null",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/"
+        "list\",\"params\":{" META("null", "{}") "}}",
+        "-32602"},
     {"a version of the old era",
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/"
         "list\",\"params\":{" META("\"2025-11-25\"", "{}") "}}",
@@ -769,6 +810,22 @@ START_TEST(cancelled_subscription_drops_its_outlet)
 }
 END_TEST
 
+START_TEST(subscription_has_an_id_of_its_own)
+{
+	receive(LISTEN("1"));
+	ck_assert_uint_eq(sent.count, 1);
+	ask(LISTEN("1"));
+	assert_json(LAST, "/error/code", "-32600");
+	ask(MODERN("1", "tools/call",
+	    ",\"name\":\"run_js_code\",\"arguments\":{\"code\":\"x\"}"));
+	assert_json(LAST, "/error/code", "-32600");
+	receive(MODERN("2", "tools/call",
+	    ",\"name\":\"run_js_code\",\"arguments\":{\"code\":\"x\"}"));
+	ask(LISTEN("2"));
+	assert_json(LAST, "/error/code", "-32600");
+}
+END_TEST
+
 START_TEST(subscriptions_are_bounded)
 {
 	for (int i = 0; i < 64; i++) {
@@ -799,6 +856,21 @@ START_TEST(disconnect_of_another_outlet)
 	mcp_client_disconnect(client, &dropped);
 	wait_sent(1);
 	assert_json(LAST, "/id", "1");
+}
+END_TEST
+
+/* What is to be JSON is cleaned long before; if it ever is not, the client
+ * must not wait for ever. */
+START_TEST(answer_that_cannot_be_written)
+{
+	struct reply reply;
+
+	reply_init(&reply);
+	yyjson_mut_obj_add_str(reply.doc, reply.result, "text", "\xFF");
+	reply_send(&reply, &outlet, "7", REVISION_2025_11_25);
+	reply_release(&reply);
+	assert_json(LAST, "/id", "7");
+	assert_json(LAST, "/error/code", "-32603");
 }
 END_TEST
 
@@ -891,6 +963,47 @@ START_TEST(batch_counts_what_it_answers)
 	loop_for(base, 50);
 	ck_assert_uint_eq(sent.count, 2);
 	ck_assert_ptr_nonnull(strstr(LAST, "\"id\":1"));
+}
+END_TEST
+
+static const struct {
+	size_t items;
+	const char *error;
+} batch_sizes[] = {{100, "(none)"}, {101, "-32600"}};
+
+START_TEST(batch_has_an_end)
+{
+	struct text message = {0};
+
+	text_add(&message, "[", 1);
+	for (size_t i = 1; i < batch_sizes[_i].items; i++)
+		text_addf(&message, "%s,", PING("1"));
+	text_addf(&message, "%s]", PING("1"));
+	initialize("2025-03-26");
+	ask(text_string(&message));
+	text_release(&message);
+	assert_json(LAST, "/error/code", batch_sizes[_i].error);
+}
+END_TEST
+
+START_TEST(batch_of_long_answers)
+{
+	size_t length = (size_t)40 * 1024 * 1024;
+	char *answer = xcalloc(1, length);
+	struct batch *batch = batch_new(&outlet);
+	struct outlet part;
+
+	memset(answer, '1', length);
+	batch_outlet(batch, &part);
+	for (int i = 0; i < 3; i++)
+		batch_expect(batch);
+	batch_close(batch);
+	for (int i = 0; i < 3; i++)
+		part.reply(part.arg, answer, length, ERR_NONE);
+	free(answer);
+	ck_assert_uint_eq(sent.count, 1);
+	assert_json(LAST, "/error/code", "-32603");
+	assert_json(LAST, "/id", "(none)");
 }
 END_TEST
 
@@ -1104,9 +1217,11 @@ mcp_suite(void)
 	tcase_add_test(modern, missing_capability_is_named);
 	tcase_add_test(modern, subscription_is_acknowledged_first);
 	tcase_add_test(modern, cancelled_subscription_drops_its_outlet);
+	tcase_add_test(modern, subscription_has_an_id_of_its_own);
 	tcase_add_test(modern, subscriptions_are_bounded);
 	tcase_add_test(modern, modern_disconnect_cancels);
 	tcase_add_test(modern, disconnect_of_another_outlet);
+	tcase_add_test(modern, answer_that_cannot_be_written);
 	suite_add_tcase(suite, modern);
 	tcase_set_timeout(batch, PATIENCE_SECONDS);
 	tcase_add_checked_fixture(batch, set_up, tear_down);
@@ -1118,6 +1233,8 @@ mcp_suite(void)
 	tcase_add_test(batch, batch_whose_call_is_cancelled);
 	tcase_add_loop_test(
 	    batch, batch_counts_what_it_answers, 0, COUNT(miscounted));
+	tcase_add_loop_test(batch, batch_has_an_end, 0, COUNT(batch_sizes));
+	tcase_add_test(batch, batch_of_long_answers);
 	tcase_add_loop_test(
 	    batch, no_batches_in_other_revisions, 0, COUNT(no_batches));
 	suite_add_tcase(suite, batch);

@@ -32,6 +32,15 @@ parse(struct settings *settings, const char *const *env,
 	return status;
 }
 
+static void
+describe_list(struct text *text, const char *name, const struct strlist *list)
+{
+	text_addf(text, "%s=", name);
+	for (size_t i = 0; i < list->count; i++)
+		text_addf(text, "%s,", list->items[i]);
+	text_addf(text, "\n");
+}
+
 /* The settings as text, one "name=value" a line, for comparison. */
 static char *
 describe(const struct settings *settings)
@@ -45,6 +54,12 @@ describe(const struct settings *settings)
 	    settings->engine != NULL ? settings->engine : "");
 	text_addf(&text, "python=%s\n", settings->images[LANGUAGE_PYTHON]);
 	text_addf(&text, "js=%s\n", settings->images[LANGUAGE_JAVASCRIPT]);
+	text_addf(&text, "languages=");
+	for (size_t i = 0; i < settings->languages.count; i++)
+		if (settings->languages.on[i])
+			text_addf(
+			    &text, "%s,", settings->languages.rows[i]->name);
+	text_addf(&text, "\nruby=%s\n", settings->images[LANGUAGE_RUBY]);
 	text_addf(&text, "pass=");
 	for (size_t i = 0; i < settings->pass_env.count; i++)
 		text_addf(&text, "%s,", settings->pass_env.items[i]);
@@ -60,6 +75,13 @@ describe(const struct settings *settings)
 	text_addf(&text, "pids=%d\n", settings->pids);
 	text_addf(&text, "network=%s\n",
 	    settings->network != NULL ? settings->network : "");
+	text_addf(&text, "offline=%d\n", settings->offline);
+	text_addf(&text, "runtime=%s\n",
+	    settings->runtime != NULL ? settings->runtime : "");
+	text_addf(&text, "loosened=");
+	for (size_t i = 0; i < settings->loosened.count; i++)
+		text_addf(&text, "%s,", settings->loosened.items[i]);
+	text_addf(&text, "\nsecrets=%zu\n", settings->secrets.values.count);
 	text_addf(&text, "verbose=%d\n", settings->verbose);
 	text_addf(&text, "transport=%s\n",
 	    settings->transport == TRANSPORT_HTTP ? "http" : "stdio");
@@ -80,6 +102,15 @@ describe(const struct settings *settings)
 	    settings->language != NULL ? settings->language->name : "");
 	text_addf(
 	    &text, "file=%s\n", settings->file != NULL ? settings->file : "");
+	describe_list(&text, "arguments", &settings->arguments);
+	describe_list(&text, "files", &settings->files);
+	describe_list(&text, "packages", &settings->packages);
+	describe_list(&text, "outputs", &settings->outputs);
+	text_addf(&text, "stdin=%s\n",
+	    settings->input != NULL ? settings->input : "");
+	text_addf(&text, "output-dir=%s\n",
+	    settings->output_dir != NULL ? settings->output_dir : "");
+	text_addf(&text, "force=%d\n", settings->force);
 	return text.data;
 }
 
@@ -87,6 +118,8 @@ static const char defaults[] = "action=serve\n"
                                "engine=\n"
                                "python=philschmi/code-sandbox-python:latest\n"
                                "js=philschmi/code-sandbox-js:latest\n"
+                               "languages=python,javascript,\n"
+                               "ruby=code-sandbox-ruby:latest\n"
                                "pass=\n"
                                "timeout=30\n"
                                "max-timeout=600\n"
@@ -99,6 +132,10 @@ static const char defaults[] = "action=serve\n"
                                "cpus=1\n"
                                "pids=256\n"
                                "network=\n"
+                               "offline=0\n"
+                               "runtime=\n"
+                               "loosened=\n"
+                               "secrets=0\n"
                                "verbose=0\n"
                                "transport=stdio\n"
                                "host=127.0.0.1\n"
@@ -110,7 +147,14 @@ static const char defaults[] = "action=serve\n"
                                "token-file=\n"
                                "token=\n"
                                "language=\n"
-                               "file=\n";
+                               "file=\n"
+                               "arguments=\n"
+                               "files=\n"
+                               "packages=\n"
+                               "outputs=\n"
+                               "stdin=\n"
+                               "output-dir=\n"
+                               "force=0\n";
 
 /* Asserts that the settings are the defaults but for these lines. */
 static void
@@ -154,6 +198,27 @@ static const struct {
         WORDS("python=py:1")},
     {"--js-image", NONE, WORDS("--js-image", "js:1"), WORDS("js=js:1")},
     {"--js-image=", NONE, WORDS("--js-image=js:1"), WORDS("js=js:1")},
+    {"--image", NONE, WORDS("--image", "ruby=rb:1"), WORDS("ruby=rb:1")},
+    {"--image of a port and a digest", NONE,
+        WORDS("--image=ruby=host:5/rb@sha256:1"),
+        WORDS("ruby=host:5/rb@sha256:1")},
+    {"--image of two", NONE, WORDS("--image= ruby=rb:1 , python=py:1"),
+        WORDS("ruby=rb:1", "python=py:1")},
+    {"--image twice", NONE,
+        WORDS("--image=ruby=rb:1", "--image", "javascript=js:1"),
+        WORDS("ruby=rb:1", "js=js:1")},
+    {"--image, the last of one", NONE,
+        WORDS("--image=ruby=rb:1", "--image=ruby=rb:2"), WORDS("ruby=rb:2")},
+    {"--image before --python-image", NONE,
+        WORDS("--image=python=py:1", "--python-image=py:2"),
+        WORDS("python=py:1")},
+    {"--languages", NONE, WORDS("--languages", "bash"),
+        WORDS("languages=bash,")},
+    {"--languages in any order", NONE, WORDS("--languages=r, c ,python,c"),
+        WORDS("languages=python,c,r,")},
+    {"--languages all", NONE, WORDS("--languages=all"),
+        WORDS("languages=python,javascript,typescript,bash,ruby,go,c,cpp,"
+              "java,r,")},
     {"--timeout", NONE, WORDS("--timeout", "5"), WORDS("timeout=5")},
     {"--timeout=", NONE, WORDS("--timeout=5"), WORDS("timeout=5")},
     {"--timeout, lowest", NONE, WORDS("--timeout=1"), WORDS("timeout=1")},
@@ -199,7 +264,16 @@ static const struct {
     {"--cpus=", NONE, WORDS("--cpus=2"), WORDS("cpus=2")},
     {"--pids", NONE, WORDS("--pids", "8"), WORDS("pids=8")},
     {"--pids=", NONE, WORDS("--pids=65536"), WORDS("pids=65536")},
-    {"--network", NONE, WORDS("--network", "none"), WORDS("network=none")},
+    {"--network", NONE, WORDS("--network", "none"),
+        WORDS("network=none", "offline=1")},
+    {"--runtime", NONE, WORDS("--runtime", "runsc"), WORDS("runtime=runsc")},
+    {"--loosen", NONE, WORDS("--loosen", "user, read-only"),
+        WORDS("loosened=user,read-only,")},
+    {"--redact", WORDS("A=secret", "B=short"),
+        WORDS("--redact", "--pass-through-env=A,B"),
+        WORDS("pass=A,B,", "secrets=1")},
+    {"no --redact", WORDS("A=secret"), WORDS("--pass-through-env=A"),
+        WORDS("pass=A,")},
     {"--network=", NONE, WORDS("--network=my-net"), WORDS("network=my-net")},
     {"--verbose", NONE, WORDS("--verbose"), WORDS("verbose=1")},
     {"--transport stdio", NONE, WORDS("--transport", "stdio"), NONE},
@@ -254,10 +328,47 @@ static const struct {
         WORDS("action=run", "pool=0", "language=python")},
     {"run --language=", NONE, WORDS("run", "--language=javascript", "x"),
         WORDS("action=run", "pool=0", "language=javascript", "file=x")},
+    {"run --language that is off", NONE, WORDS("run", "--language=go"),
+        WORDS("action=run", "pool=0", "language=go")},
     {"options on both sides of run", NONE,
-        WORDS("--timeout=5", "run", "--pids", "9", "a.py", "--verbose"),
+        WORDS("--timeout=5", "run", "--pids", "9", "--verbose", "a.py"),
         WORDS("action=run", "pool=0", "file=a.py", "timeout=5", "pids=9",
             "verbose=1")},
+    {"all behind the file is the program's", NONE,
+        WORDS("run", "a.py", "--verbose", "--help", "b", "--", "-h", ""),
+        WORDS("action=run", "pool=0", "file=a.py",
+            "arguments=--verbose,--help,b,--,-h,,")},
+    {"the first -- behind the file is not", NONE,
+        WORDS("run", "a.py", "--", "--flag", "--"),
+        WORDS("action=run", "pool=0", "file=a.py", "arguments=--flag,--,")},
+    {"unless there was one before it", NONE,
+        WORDS("run", "--", "a.py", "--", "x"),
+        WORDS("action=run", "pool=0", "file=a.py", "arguments=--,x,")},
+    {"arguments of a program from stdin", NONE,
+        WORDS("run", "--language=python", "-", "a", "b"),
+        WORDS("action=run", "pool=0", "language=python", "file=-",
+            "arguments=a,b,")},
+    {"run --file", NONE, WORDS("run", "--file", "a", "--file=b=c", "x"),
+        WORDS("action=run", "pool=0", "file=x", "files=a,b=c,")},
+    {"run --package", NONE,
+        WORDS("run", "--package=numpy>=1.0", "--package", "a[b] @ c", "x"),
+        WORDS(
+            "action=run", "pool=0", "file=x", "packages=numpy>=1.0,a[b] @ c,")},
+    {"run --output", NONE,
+        WORDS("run", "--output=*.csv", "--output", "a/b", "--output-dir=o",
+            "--force", "x"),
+        WORDS("action=run", "pool=0", "file=x", "outputs=*.csv,a/b,",
+            "output-dir=o", "force=1")},
+    {"run --output, before run", NONE, WORDS("--output=*", "run", "x"),
+        WORDS("action=run", "pool=0", "file=x", "outputs=*,")},
+    {"run --stdin", NONE, WORDS("run", "--stdin", "data", "x"),
+        WORDS("action=run", "pool=0", "file=x", "stdin=data")},
+    {"run --stdin -", NONE, WORDS("run", "--stdin", "-", "x"),
+        WORDS("action=run", "pool=0", "file=x", "stdin=-")},
+    {"run --stdin of a file, the program from stdin", NONE,
+        WORDS("run", "--language=python", "--stdin=data", "-"),
+        WORDS(
+            "action=run", "pool=0", "language=python", "file=-", "stdin=data")},
     {"a file behind --", NONE, WORDS("run", "--", "--help"),
         WORDS("action=run", "pool=0", "file=--help")},
     {"a file named run", NONE, WORDS("run", "run"),
@@ -287,18 +398,19 @@ static const struct {
         WORDS("--verbose"), WORDS("verbose=1")},
     {"CONTAINER_IMAGE and CONTAINER_LANGUAGE",
         WORDS("CONTAINER_IMAGE=my:1", "CONTAINER_LANGUAGE=python"), NONE,
-        WORDS("python=my:1", "js=my:1")},
+        WORDS("python=my:1", "js=my:1", "ruby=my:1")},
     {"the same for javascript",
         WORDS("CONTAINER_IMAGE=my:1", "CONTAINER_LANGUAGE=javascript"), NONE,
-        WORDS("python=my:1", "js=my:1")},
+        WORDS("python=my:1", "js=my:1", "ruby=my:1")},
     {"both empty", WORDS("CONTAINER_IMAGE=", "CONTAINER_LANGUAGE="), NONE,
         NONE},
     {"--python-image before CONTAINER_IMAGE",
         WORDS("CONTAINER_IMAGE=my:1", "CONTAINER_LANGUAGE=python"),
-        WORDS("--python-image=py:2"), WORDS("python=py:2", "js=my:1")},
+        WORDS("--python-image=py:2"),
+        WORDS("python=py:2", "js=my:1", "ruby=my:1")},
     {"--js-image before CONTAINER_IMAGE",
         WORDS("CONTAINER_IMAGE=my:1", "CONTAINER_LANGUAGE=python"),
-        WORDS("--js-image=js:2"), WORDS("python=my:1", "js=js:2")},
+        WORDS("--js-image=js:2"), WORDS("python=my:1", "js=js:2", "ruby=my:1")},
     {"variables that look like ours",
         WORDS("ENGINE=x", "TIMEOUT=x", "CONTAINER_IMAGES=x"), NONE, NONE},
     {"--help in spite of a bad BACKEND", WORDS("BACKEND=kubernetes"),
@@ -381,7 +493,6 @@ static const struct {
         "--timeouts"},
     {"unknown before --help", NONE, WORDS("--bogus", "--help"), "--bogus"},
     {"unexpected word", NONE, WORDS("serve"), "serve"},
-    {"two files", NONE, WORDS("run", "a.py", "b.py"), "b.py"},
     {"an empty word", NONE, WORDS(""), "unexpected"},
     {"a value for --verbose", NONE, WORDS("--verbose=true"), "--verbose"},
     {"a value for --help", NONE, WORDS("--help=1"), "--help"},
@@ -490,8 +601,58 @@ static const struct {
     {"--pids 65537", NONE, WORDS("--pids=65537"), "--pids"},
     {"--network that is a flag", NONE, WORDS("--network=-x"), "--network"},
     {"--network with a blank", NONE, WORDS("--network=a b"), "--network"},
-    {"--language ruby", NONE, WORDS("run", "--language=ruby"), "--language"},
+    {"--runtime that is a flag", NONE, WORDS("--runtime=--x"), "--runtime"},
+    {"--loosen what is not there", NONE, WORDS("--loosen=user,all"), "\"all\""},
+    {"--language cobol", NONE, WORDS("run", "--language=cobol"),
+        "the known ones are python, javascript, "},
+    {"--languages cobol", NONE, WORDS("--languages=python,cobol"),
+        "--languages: there is no language \"cobol\"; the known ones are "
+        "python, javascript, typescript, bash, ruby, go, c, cpp, java, r"},
+    {"--languages of nothing", NONE, WORDS("--languages= , "), "--languages"},
+    {"empty: --languages", NONE, WORDS("--languages="), "--languages"},
+    {"--languages in capitals", NONE, WORDS("--languages=Python"), "Python"},
+    {"no value: --image", NONE, WORDS("--image"), "--image"},
+    {"empty: --image", NONE, WORDS("--image="), "--image"},
+    {"--image without a language", NONE, WORDS("--image=py:1"), "--image"},
+    {"--image without an image", NONE, WORDS("--image=ruby"), "ruby=IMAGE"},
+    {"--image of nothing", NONE, WORDS("--image=ruby="), "--image"},
+    {"--image that is a flag", NONE, WORDS("--image=ruby=--privileged"),
+        "--image"},
+    {"--image with a blank", NONE, WORDS("--image=ruby=a b"), "--image"},
+    {"--image for cobol", NONE, WORDS("--image=cobol=x"), "known ones"},
+    {"empty: --language-file", NONE, WORDS("--language-file="),
+        "--language-file"},
+    {"--language-file that is not there", NONE,
+        WORDS("--language-file=/nonexistent/x"), "No such file"},
+    {"--language-file of a directory", NONE, WORDS("--language-file=/"),
+        "not a regular file"},
+    {"--language-file of a device", NONE, WORDS("--language-file=/dev/zero"),
+        "not a regular file"},
     {"--language without run", NONE, WORDS("--language=python"), "--language"},
+    {"--file without run", NONE, WORDS("--file=a"), "--file"},
+    {"--stdin without run", NONE, WORDS("--stdin=a"), "--stdin"},
+    {"--package without run", NONE, WORDS("--package=a"), "--package"},
+    {"--output without run", NONE, WORDS("--output=a"), "--output"},
+    {"--output-dir without run", NONE, WORDS("--output-dir=a"), "--output-dir"},
+    {"--force without run", NONE, WORDS("--force"), "--force"},
+    {"no value: --file", NONE, WORDS("run", "--file"), "--file"},
+    {"empty: --file", NONE, WORDS("run", "--file="), "--file"},
+    {"empty: --stdin", NONE, WORDS("run", "--stdin="), "--stdin"},
+    {"empty: --package", NONE, WORDS("run", "--package="), "--package"},
+    {"empty: --output", NONE, WORDS("run", "--output="), "--output"},
+    {"empty: --output-dir", NONE, WORDS("run", "--output-dir="),
+        "--output-dir"},
+    {"a value for --force", NONE, WORDS("run", "--force=1"), "--force"},
+    {"--package that is a flag", NONE, WORDS("run", "--package=-r x", "x"),
+        "--package"},
+    {"--package with a newline", NONE, WORDS("run", "--package=a\nb", "x"),
+        "--package"},
+    {"--output of an absolute path", NONE, WORDS("run", "--output=/a", "x"),
+        "--output"},
+    {"--stdin - and the program from stdin", NONE,
+        WORDS("run", "--language=python", "--stdin=-"), "--stdin -"},
+    {"--stdin - and the program from -", NONE,
+        WORDS("run", "--language=python", "--stdin=-", "-"), "--stdin -"},
     {"--pass-through-env with a value in it", WORDS("A=1"),
         WORDS("--pass-through-env=A=1"), "--pass-through-env"},
     {"--pass-through-env with a star", WORDS("A=1"),
@@ -509,8 +670,8 @@ static const struct {
         "only CONTAINER_IMAGE is set"},
     {"CONTAINER_LANGUAGE alone", WORDS("CONTAINER_LANGUAGE=python"), NONE,
         "only CONTAINER_LANGUAGE is set"},
-    {"CONTAINER_LANGUAGE=ruby",
-        WORDS("CONTAINER_IMAGE=x", "CONTAINER_LANGUAGE=ruby"), NONE,
+    {"CONTAINER_LANGUAGE=cobol",
+        WORDS("CONTAINER_IMAGE=x", "CONTAINER_LANGUAGE=cobol"), NONE,
         "CONTAINER_LANGUAGE"},
     {"a bad CONTAINER_IMAGE",
         WORDS("CONTAINER_IMAGE=-x", "CONTAINER_LANGUAGE=python"), NONE, "-x"},
@@ -609,13 +770,16 @@ START_TEST(help_names_every_option)
 {
 	static const char *const names[] = {"--engine NAME",
 	    "--python-image IMAGE", "--js-image IMAGE",
+	    "--image LANGUAGE=IMAGE", "--languages A,B", "--language-file FILE",
 	    "--pass-through-env A,B", "--timeout SECONDS",
 	    "--max-timeout SECONDS", "--max-output BYTES", "--max-parallel N",
 	    "--pool N", "--interpreter HOW", "--preload A,B", "--memory BYTES",
 	    "--cpus N", "--pids N", "--network NAME", "--transport HOW",
 	    "--host ADDRESS", "--port N", "--path PATH", "--listen unix:PATH",
 	    "--allow-host A,B", "--allow-origin A,B", "--token-file FILE",
-	    "--verbose", "--language NAME", "--help", "--version",
+	    "--verbose", "--language NAME", "--file PATH[=NAME]",
+	    "--stdin FILE|-", "--package SPEC", "--output PATTERN",
+	    "--output-dir DIR", "--force", "--help", "--version",
 	    "CONTAINER_ENGINE", "BACKEND", "PASSTHROUGH_ENV", "VERBOSE",
 	    "CONTAINER_IMAGE", "CONTAINER_LANGUAGE", "run [OPTION ...]"};
 	char *text = NULL;
@@ -653,8 +817,10 @@ START_TEST(release_leaves_nothing)
 	struct err err;
 
 	ck_assert_int_eq(parse(&settings, WORDS("A=1"),
-	                     WORDS("run", "x", "--engine=e", "--network=n",
-	                         "--pass-through-env=A"),
+	                     WORDS("run", "--engine=e", "--network=n",
+	                         "--pass-through-env=A", "--file=f",
+	                         "--stdin=s", "--package=p", "--output=o",
+	                         "--output-dir=d", "--force", "x", "a"),
 	                     &err),
 	    0);
 	settings_release(&settings);

@@ -60,7 +60,7 @@ START_TEST(said_at_once)
 {
 	struct progress *progress = start("\"tok\"", REVISION_2025_03_26);
 
-	progress_say(progress, "pulling \"x\"");
+	progress_note(progress, "pulling \"x\"");
 	ck_assert_uint_eq(sent.count, 1);
 	ck_assert_str_eq(sent.items[0],
 	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\","
@@ -74,7 +74,7 @@ START_TEST(the_oldest_revision_has_no_message)
 {
 	struct progress *progress = start("0", REVISION_2024_11_05);
 
-	progress_say(progress, "pulling");
+	progress_note(progress, "pulling");
 	ck_assert_str_eq(sent.items[0],
 	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\","
 	    "\"params\":{\"progressToken\":0,\"progress\":1}}");
@@ -88,7 +88,7 @@ START_TEST(the_token_is_copied)
 	struct progress *progress = start(token, REVISION_2025_11_25);
 
 	token[0] = '8';
-	progress_say(progress, "x");
+	progress_note(progress, "x");
 	assert_json(sent.items[0], "/params/progressToken", "7");
 	progress_free(progress);
 }
@@ -101,11 +101,31 @@ START_TEST(progress_only_grows)
 	for (int i = 1; i <= 5; i++) {
 		char number[16];
 
-		progress_say(progress, "x");
+		progress_note(progress, "x");
 		snprintf(number, sizeof(number), "%d", i);
 		assert_json(sent.items[i - 1], "/params/progress", number);
 	}
 	assert_json(next(), "/params/progress", "6");
+	progress_free(progress);
+}
+END_TEST
+
+START_TEST(a_flood_of_notes_waits)
+{
+	struct progress *progress = start("1", REVISION_2025_11_25);
+	char *text;
+
+	for (int i = 0; i < 100000; i++)
+		progress_note(progress, i < 10 ? "first" : "another");
+	ck_assert_uint_eq(sent.count, 10);
+	assert_json(sent.items[9], "/params/message", "\"first\"");
+	text = json_at(next(), "/params/message");
+	ck_assert_int_eq(strncmp(text, "\"another\\n", 10), 0);
+	ck_assert_uint_le(strlen(text), 3000);
+	free(text);
+	ck_assert_uint_eq(sent.count, 11);
+	progress_note(progress, "again");
+	ck_assert_uint_eq(sent.count, 12);
 	progress_free(progress);
 }
 END_TEST
@@ -157,6 +177,45 @@ START_TEST(much_output_is_cut_to_its_end)
 }
 END_TEST
 
+/* What was printed before each notification, and what it says. */
+static const struct {
+	const char *first, *second;
+	const char *message, *next_message;
+} lines[] = {
+    {"one\ntw", "o\n", "\"one\\n\"", "\"two\\n\""},
+    {"one\ntwo", "", "\"one\\n\"", "\"two\""},
+    {"name? ", "x\n", "\"name? \"", "\"x\\n\""},
+    {"a\xE2\x82", "\xAC", "\"a\"", "\"\xE2\x82\xAC\""},
+    {"\xE2\x82", "b", "\"\xEF\xBF\xBD\xEF\xBF\xBD\"", "\"b\""},
+};
+
+START_TEST(lines_are_sent_whole)
+{
+	struct progress *progress = start("1", REVISION_2025_11_25);
+
+	progress_output(progress, lines[_i].first, strlen(lines[_i].first));
+	assert_json(next(), "/params/message", lines[_i].message);
+	progress_output(progress, lines[_i].second, strlen(lines[_i].second));
+	assert_json(next(), "/params/message", lines[_i].next_message);
+	progress_free(progress);
+}
+END_TEST
+
+START_TEST(much_output_begins_with_a_whole_line)
+{
+	struct progress *progress = start("1", REVISION_2025_11_25);
+	char *text;
+
+	for (int i = 0; i < 1000; i++)
+		progress_output(progress, BYTES("line of 16 byte\n"));
+	text = json_at(next(), "/params/message");
+	ck_assert_int_eq(strncmp(text, "\"line of", 8), 0);
+	ck_assert_uint_ge(strlen(text), 1900);
+	free(text);
+	progress_free(progress);
+}
+END_TEST
+
 START_TEST(output_of_bad_bytes_is_still_sent)
 {
 	struct progress *progress = start("1", REVISION_2025_11_25);
@@ -175,7 +234,7 @@ START_TEST(words_of_bad_bytes_are_still_sent)
 {
 	struct progress *progress = start("1", REVISION_2025_11_25);
 
-	progress_say(progress,
+	progress_note(progress,
 	    "a\xFF"
 	    "b");
 	ck_assert_msg(sent.count == 1, "nothing was sent");
@@ -224,9 +283,12 @@ progress_suite(void)
 	tcase_add_test(tcase, the_oldest_revision_has_no_message);
 	tcase_add_test(tcase, the_token_is_copied);
 	tcase_add_test(tcase, progress_only_grows);
+	tcase_add_test(tcase, a_flood_of_notes_waits);
 	tcase_add_test(tcase, a_silent_program_is_still_running);
 	tcase_add_test(tcase, output_is_sent_once);
 	tcase_add_loop_test(tcase, much_output_is_cut_to_its_end, 0, 2);
+	tcase_add_loop_test(tcase, lines_are_sent_whole, 0, COUNT(lines));
+	tcase_add_test(tcase, much_output_begins_with_a_whole_line);
 	tcase_add_test(tcase, output_of_bad_bytes_is_still_sent);
 	tcase_add_test(tcase, words_of_bad_bytes_are_still_sent);
 	tcase_add_loop_test(tcase, a_cut_is_between_characters, 0, 3);

@@ -325,6 +325,346 @@ START_TEST(error_by_itself)
 }
 END_TEST
 
+/* What only some outcomes have: files, a session, a value. */
+
+#define HANDLE "0123456789abcdef0123456789abcdef"
+#define SESSION_URI "sandbox://session/" HANDLE "/"
+#define PNG "\x89PNG\r\n\x1A\n..."
+#define PNG_BASE64 "iVBORw0KGgouLi4="
+
+static struct artifact
+file_of(const char *path, const char *data, size_t length)
+{
+	return (struct artifact){.path = (char *)(size_t)path,
+	    .size = length,
+	    .data = (char *)(size_t)data,
+	    .length = length};
+}
+
+static void
+assert_first_text(const char *json, const char *expected)
+{
+	yyjson_doc *doc = yyjson_read(json, strlen(json), 0);
+
+	ck_assert_str_eq(
+	    yyjson_get_str(yyjson_doc_ptr_get(doc, "/content/0/text")),
+	    expected);
+	yyjson_doc_free(doc);
+}
+
+static const struct {
+	const char *path;
+	const char *data; /* NULL: it stayed where it is */
+	size_t length;
+	enum revision revision;
+	const char *expected; /* the item */
+} items[] = {
+    {"a.png", BYTES(PNG), REVISION_2024_11_05,
+        "{\"type\":\"image\",\"data\":\"" PNG_BASE64
+        "\",\"mimeType\":\"image/png\"}"},
+    {"A.JPG", BYTES("\xFF\xD8\xFF"), REVISION_2025_11_25,
+        "{\"type\":\"image\",\"data\":\"/9j/\",\"mimeType\":\"image/jpeg\"}"},
+    {"a.gif", BYTES("GIF89a"), REVISION_2025_11_25,
+        "{\"type\":\"image\",\"data\":\"R0lGODlh\","
+        "\"mimeType\":\"image/gif\"}"},
+    {"a.webp", BYTES("RIFF\1\2\3\4WEBP"), REVISION_2026_07_28,
+        "{\"type\":\"image\",\"data\":\"UklGRgECAwRXRUJQ\","
+        "\"mimeType\":\"image/webp\"}"},
+    /* Called an image, and none. */
+    {"b.png", BYTES("hello"), REVISION_2025_11_25,
+        "{\"type\":\"resource\",\"resource\":{\"uri\":\"sandbox://files/"
+        "b.png\",\"mimeType\":\"text/plain\",\"text\":\"hello\"}}"},
+    {"c.png", BYTES("\xFF\xFF\xFF"), REVISION_2025_11_25,
+        "{\"type\":\"resource\",\"resource\":{\"uri\":\"sandbox://files/"
+        "c.png\",\"mimeType\":\"application/octet-stream\","
+        "\"blob\":\"////\"}}"},
+    {"d.png", BYTES(""), REVISION_2025_11_25,
+        "{\"type\":\"resource\",\"resource\":{\"uri\":\"sandbox://files/"
+        "d.png\",\"mimeType\":\"text/plain\",\"text\":\"\"}}"},
+    {"a.wav", BYTES("RIFF\1\2\3\4WAVE"), REVISION_2025_03_26,
+        "{\"type\":\"audio\",\"data\":\"UklGRgECAwRXQVZF\","
+        "\"mimeType\":\"audio/wav\"}"},
+    {"a.wav", BYTES("RIFF\1\2\3\4WAVE"), REVISION_2024_11_05,
+        "{\"type\":\"resource\",\"resource\":{\"uri\":\"sandbox://files/"
+        "a.wav\",\"mimeType\":\"audio/wav\",\"blob\":\"UklGRgECAwRXQVZF\"}}"},
+    {"a.mp3", BYTES("ID3\4"), REVISION_2025_11_25,
+        "{\"type\":\"audio\",\"data\":\"SUQzBA==\","
+        "\"mimeType\":\"audio/mpeg\"}"},
+    {"a.mp3", BYTES("\xFF\xFB\x90"), REVISION_2025_11_25,
+        "{\"type\":\"audio\",\"data\":\"//uQ\","
+        "\"mimeType\":\"audio/mpeg\"}"},
+    {"b.mp3", BYTES("hello"), REVISION_2025_11_25,
+        "{\"type\":\"resource\",\"resource\":{\"uri\":\"sandbox://files/"
+        "b.mp3\",\"mimeType\":\"text/plain\",\"text\":\"hello\"}}"},
+    {"out/a b.csv", BYTES("x,y\n"), REVISION_2024_11_05,
+        "{\"type\":\"resource\",\"resource\":{\"uri\":\"sandbox://files/"
+        "out/a%20b.csv\",\"mimeType\":\"text/csv\",\"text\":\"x,y\\n\"}}"},
+    {"a.svg", BYTES("<svg/>"), REVISION_2025_11_25,
+        "{\"type\":\"resource\",\"resource\":{\"uri\":\"sandbox://files/"
+        "a.svg\",\"mimeType\":\"image/svg+xml\",\"text\":\"<svg/>\"}}"},
+    {"a.json", BYTES("\"\xC3\xA9\""), REVISION_2025_11_25,
+        "{\"type\":\"resource\",\"resource\":{\"uri\":\"sandbox://files/"
+        "a.json\",\"mimeType\":\"application/json\","
+        "\"text\":\"\\\"\xC3\xA9\\\"\"}}"},
+    {"not-utf8.txt", BYTES("\xFF\xFF\xFF"), REVISION_2025_11_25,
+        "{\"type\":\"resource\",\"resource\":{\"uri\":\"sandbox://files/"
+        "not-utf8.txt\",\"mimeType\":\"text/plain\",\"blob\":\"////\"}}"},
+    {"nul.txt", BYTES("\0"), REVISION_2025_11_25,
+        "{\"type\":\"resource\",\"resource\":{\"uri\":\"sandbox://files/"
+        "nul.txt\",\"mimeType\":\"text/plain\",\"blob\":\"AA==\"}}"},
+    {"Makefile", BYTES("all:\n"), REVISION_2025_11_25,
+        "{\"type\":\"resource\",\"resource\":{\"uri\":\"sandbox://files/"
+        "Makefile\",\"mimeType\":\"text/plain\",\"text\":\"all:\\n\"}}"},
+    {"a.bin", BYTES("\0"), REVISION_2025_11_25,
+        "{\"type\":\"resource\",\"resource\":{\"uri\":\"sandbox://files/"
+        "a.bin\",\"mimeType\":\"application/octet-stream\","
+        "\"blob\":\"AA==\"}}"},
+    /* All of it is ASCII, and still it is no text to read. */
+    {"a.pdf", BYTES("%PDF"), REVISION_2025_11_25,
+        "{\"type\":\"resource\",\"resource\":{\"uri\":\"sandbox://files/"
+        "a.pdf\",\"mimeType\":\"application/pdf\",\"blob\":\"JVBERg==\"}}"},
+    {"big.bin", NULL, 0, REVISION_2025_11_25, "(none)"},
+};
+
+START_TEST(item_of_a_file)
+{
+	struct outcome outcome = outcome_of(BYTES("o"), BYTES(""));
+	struct artifact file =
+	    file_of(items[_i].path, items[_i].data, items[_i].length);
+	char *json;
+
+	outcome.artifacts = (struct artifacts){.items = &file, .count = 1};
+	json = built(&outcome, LANGUAGE_PYTHON, items[_i].revision);
+	assert_json(json, "/content/1", items[_i].expected);
+	assert_json(json, "/content/2", "(none)");
+	free(json);
+}
+END_TEST
+
+static const struct {
+	const char *name;
+	bool session_ended, figure, returned;
+	enum revision revision;
+	const char *uri; /* in the facts, of MCP 2025-06-18 and later */
+	const char *item;
+} in_session[] = {
+    {"returned", false, false, true, REVISION_2025_11_25,
+        "\"" SESSION_URI "a.csv\"",
+        "{\"type\":\"resource\",\"resource\":{\"uri\":\"" SESSION_URI
+        "a.csv\",\"mimeType\":\"text/csv\",\"text\":\"x\"}}"},
+    {"stayed", false, false, false, REVISION_2025_06_18,
+        "\"" SESSION_URI "a.csv\"",
+        "{\"type\":\"resource_link\",\"uri\":\"" SESSION_URI
+        "a.csv\",\"name\":\"a.csv\",\"mimeType\":\"text/csv\",\"size\":1}"},
+    {"stayed, before there were links", false, false, false,
+        REVISION_2025_03_26, "(none)", "(none)"},
+    {"returned by a session that is over", true, false, true,
+        REVISION_2025_11_25, "(none)",
+        "{\"type\":\"resource\",\"resource\":{\"uri\":\"sandbox://files/"
+        "a.csv\",\"mimeType\":\"text/csv\",\"text\":\"x\"}}"},
+    {"lost with the session", true, false, false, REVISION_2025_11_25, "(none)",
+        "(none)"},
+    {"a figure is nowhere to be read again", false, true, true,
+        REVISION_2025_11_25, "(none)",
+        "{\"type\":\"resource\",\"resource\":{\"uri\":\"sandbox://files/"
+        "a.csv\",\"mimeType\":\"text/csv\",\"text\":\"x\"}}"},
+};
+
+START_TEST(file_in_a_session)
+{
+	struct outcome outcome = outcome_of(BYTES("o"), BYTES(""));
+	struct artifact file = file_of("a.csv", BYTES("x"));
+	char *json;
+
+	file.figure = in_session[_i].figure;
+	if (!in_session[_i].returned)
+		file.data = NULL;
+	outcome.session = HANDLE;
+	outcome.session_ended = in_session[_i].session_ended;
+	outcome.artifacts = (struct artifacts){.items = &file, .count = 1};
+	json = built(&outcome, LANGUAGE_PYTHON, in_session[_i].revision);
+	assert_json(json, "/structuredContent/files/0/uri", in_session[_i].uri);
+	assert_json(json, "/content/1", in_session[_i].item);
+	free(json);
+}
+END_TEST
+
+#define OVER \
+	"The session is over, and its variables and files are lost; " \
+	"\"session\": \"new\" begins another."
+
+static const struct {
+	const char *name;
+	const char *out;
+	const char *value;
+	const char *path; /* of a file, or NULL */
+	bool returned;
+	size_t left_out;
+	const char *session;
+	bool session_ended;
+	const char *expected;
+} texts[] = {
+    {"a value", "hi\n", "42", NULL, false, 0, HANDLE, false,
+        "hi\n\n[value]\n42\n\n[session]\n" HANDLE},
+    {"only a value", "", "42", NULL, false, 0, HANDLE, false,
+        "[value]\n42\n\n[session]\n" HANDLE},
+    {"nothing in a session", "", NULL, NULL, false, 0, HANDLE, false,
+        "The program ended without an error and printed nothing.\n\n"
+        "[session]\n" HANDLE},
+    {"a session that is over", "hi\n", NULL, NULL, false, 0, HANDLE, true,
+        "hi\n\n[session]\n" OVER},
+    {"a file", "hi\n", NULL, "a.csv", true, 0, NULL, false,
+        "hi\n\n[files]\na.csv (text/csv, 3 bytes)"},
+    {"only a file", "", NULL, "a.csv", true, 0, NULL, false,
+        "The program ended without an error and printed nothing.\n\n"
+        "[files]\na.csv (text/csv, 3 bytes)"},
+    {"a file that stayed", "hi\n", NULL, "a.csv", false, 0, NULL, false,
+        "hi\n\n[files]\na.csv (text/csv, 3 bytes, not returned)\n"
+        "What is not returned can be asked for in \"outputs\"."},
+    {"more files", "hi\n", NULL, "a.csv", true, 7, NULL, false,
+        "hi\n\n[files]\na.csv (text/csv, 3 bytes)\n"
+        "(7 more left out: too many, or oddly named)"},
+    {"only files that were left out", "hi\n", NULL, NULL, false, 1, NULL, false,
+        "hi\n\n[files]\n(1 more left out: too many, or oddly named)"},
+    {"all of it", "hi\n", "[1, 2]", "a.csv", true, 0, HANDLE, false,
+        "hi\n\n[value]\n[1, 2]\n\n[files]\na.csv (text/csv, 3 bytes)\n\n"
+        "[session]\n" HANDLE},
+};
+
+static struct outcome
+outcome_in_full(int row, struct artifact *file)
+{
+	struct outcome outcome =
+	    outcome_of(texts[row].out, strlen(texts[row].out), BYTES(""));
+
+	outcome.session = texts[row].session;
+	outcome.session_ended = texts[row].session_ended;
+	if (texts[row].value != NULL) {
+		outcome.value = (char *)(size_t)texts[row].value;
+		outcome.value_length = strlen(texts[row].value);
+	}
+	outcome.artifacts.left_out = texts[row].left_out;
+	if (texts[row].path == NULL)
+		return outcome;
+	*file = file_of(texts[row].path, BYTES("x,y"));
+	if (!texts[row].returned)
+		file->data = NULL;
+	outcome.artifacts.items = file;
+	outcome.artifacts.count = 1;
+	return outcome;
+}
+
+START_TEST(text_with_all_there_is)
+{
+	struct artifact file;
+	struct outcome outcome = outcome_in_full(_i, &file);
+	char *json = built(&outcome, LANGUAGE_PYTHON, REVISION_2024_11_05);
+
+	assert_first_text(json, texts[_i].expected);
+	assert_json(json, "/isError", "false");
+	free(json);
+}
+END_TEST
+
+START_TEST(facts_with_all_there_is)
+{
+	struct artifact file;
+	struct outcome outcome = outcome_in_full(COUNT(texts) - 1, &file);
+	char *json;
+
+	outcome.artifacts.left_out = 2;
+	json = built(&outcome, LANGUAGE_PYTHON, REVISION_2025_11_25);
+	assert_json(json, "/structuredContent/value", "\"[1, 2]\"");
+	assert_json(json, "/structuredContent/session", "\"" HANDLE "\"");
+	assert_json(json, "/structuredContent/session_ended", "false");
+	assert_json(json, "/structuredContent/files",
+	    "[{\"path\":\"a.csv\",\"size\":3,\"mimeType\":\"text/csv\","
+	    "\"returned\":true,\"uri\":\"" SESSION_URI "a.csv\"}]");
+	assert_json(json, "/structuredContent/files_left_out", "2");
+	free(json);
+}
+END_TEST
+
+START_TEST(failure_with_all_there_is)
+{
+	struct artifact file;
+	struct outcome outcome = outcome_in_full(COUNT(texts) - 1, &file);
+	char *json;
+
+	outcome.exit_code = 1;
+	outcome.session_ended = true;
+	outcome.value = NULL;
+	json = built(&outcome, LANGUAGE_PYTHON, REVISION_2025_11_25);
+	assert_first_text(json,
+	    "{\n  \"exit_code\": 1,\n  \"stderr\": \"\",\n"
+	    "  \"stdout\": \"hi\\n\",\n"
+	    "  \"note\": \"The session is over, and its variables and files "
+	    "are lost; \\\"session\\\": \\\"new\\\" begins another.\",\n"
+	    "  \"files\": [\n    {\n      \"path\": \"a.csv\",\n"
+	    "      \"size\": 3,\n      \"mimeType\": \"text/csv\",\n"
+	    "      \"returned\": true\n    }\n  ],\n"
+	    "  \"session\": \"" HANDLE "\",\n  \"session_ended\": true\n}");
+	assert_json(json, "/content/1/type", "\"resource\"");
+	free(json);
+}
+END_TEST
+
+START_TEST(timeout_ends_the_session_too)
+{
+	struct outcome outcome = outcome_of(BYTES(""), BYTES(""));
+	char *json, *words;
+
+	outcome.signal = SIGKILL;
+	outcome.exit_code = -1;
+	outcome.timed_out = true;
+	outcome.session = HANDLE;
+	outcome.session_ended = true;
+	json = built(&outcome, LANGUAGE_PYTHON, REVISION_2025_11_25);
+	words = json_at(json, "/content/0/text");
+	ck_assert_ptr_nonnull(strstr(words, "up to 100. The session is over"));
+	free(words);
+	free(json);
+}
+END_TEST
+
+START_TEST(all_facts_stand_in_the_schema)
+{
+	struct artifact file;
+	struct outcome outcome = outcome_in_full(COUNT(texts) - 1, &file);
+	yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+	yyjson_mut_val *schema = result_schema(doc), *facts, *key;
+	yyjson_mut_val *properties = yyjson_mut_obj_get(schema, "properties");
+	yyjson_mut_obj_iter iter;
+
+	outcome.artifacts.left_out = 1;
+	facts = yyjson_mut_obj_get(
+	    result_build(doc, &outcome, &languages[LANGUAGE_PYTHON], &settings,
+	        REVISION_2025_11_25),
+	    "structuredContent");
+	iter = yyjson_mut_obj_iter_with(facts);
+	while ((key = yyjson_mut_obj_iter_next(&iter)) != NULL)
+		ck_assert_msg(yyjson_mut_obj_get(
+		                  properties, yyjson_mut_get_str(key)) != NULL,
+		    "%s is not in the schema", yyjson_mut_get_str(key));
+	ck_assert_uint_eq(
+	    yyjson_mut_obj_size(facts), yyjson_mut_obj_size(properties));
+	yyjson_mut_doc_free(doc);
+}
+END_TEST
+
+START_TEST(words_by_themselves)
+{
+	yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+	char *json = json_text(result_build_text(doc, "done"));
+
+	ck_assert_str_eq(json,
+	    "{\"content\":[{\"type\":\"text\",\"text\":\"done\"}],"
+	    "\"isError\":false}");
+	free(json);
+	yyjson_mut_doc_free(doc);
+}
+END_TEST
+
 Suite *
 result_suite(void)
 {
@@ -343,6 +683,14 @@ result_suite(void)
 	tcase_add_test(tcase, facts_conform_to_the_schema);
 	tcase_add_loop_test(tcase, not_run_is_an_error, 0, revisions);
 	tcase_add_test(tcase, error_by_itself);
+	tcase_add_loop_test(tcase, item_of_a_file, 0, COUNT(items));
+	tcase_add_loop_test(tcase, file_in_a_session, 0, COUNT(in_session));
+	tcase_add_loop_test(tcase, text_with_all_there_is, 0, COUNT(texts));
+	tcase_add_test(tcase, facts_with_all_there_is);
+	tcase_add_test(tcase, failure_with_all_there_is);
+	tcase_add_test(tcase, timeout_ends_the_session_too);
+	tcase_add_test(tcase, all_facts_stand_in_the_schema);
+	tcase_add_test(tcase, words_by_themselves);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -110,6 +110,31 @@ START_TEST(released_is_empty_and_usable)
 }
 END_TEST
 
+static const struct {
+	const char *items[4];
+	const char *before_last;
+	const char *expected;
+} joined[] = {
+    {{NULL}, ", ", ""},
+    {{"a", NULL}, ", ", "a"},
+    {{"a", "b", "c", NULL}, ", ", "a, b, c"},
+    {{"", "b", NULL}, ", ", ", b"},
+    {{NULL}, " and ", ""},
+    {{"a", NULL}, " and ", "a"},
+    {{"a", "b", NULL}, " and ", "a and b"},
+    {{"a", "b", "c", NULL}, " and ", "a, b and c"},
+};
+
+START_TEST(join)
+{
+	char *text =
+	    strlist_join(joined[_i].items, ", ", joined[_i].before_last);
+
+	ck_assert_str_eq(text, joined[_i].expected);
+	free(text);
+}
+END_TEST
+
 Suite *
 strlist_suite(void)
 {
@@ -122,6 +147,7 @@ strlist_suite(void)
 	tcase_add_test(tcase, add_all);
 	tcase_add_test(tcase, contains_whole_items_only);
 	tcase_add_test(tcase, released_is_empty_and_usable);
+	tcase_add_loop_test(tcase, join, 0, COUNT(joined));
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

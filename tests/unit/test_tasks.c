@@ -153,6 +153,40 @@ START_TEST(the_oldest_results_make_room)
 }
 END_TEST
 
+START_TEST(long_results_make_room)
+{
+	size_t length = (size_t)60 * 1024 * 1024;
+	char *ids[3];
+
+	for (size_t i = 0; i < COUNT(ids); i++) {
+		struct task *task = task_new(tasks, 30, on_cancel, NULL);
+		char *result = xcalloc(1, length + 1);
+
+		ids[i] = id_of(task);
+		memset(result, '1', length);
+		task_complete(task, result);
+	}
+	ck_assert_ptr_null(task_find(tasks, ids[0]));
+	ck_assert_ptr_nonnull(task_find(tasks, ids[1]));
+	ck_assert_ptr_nonnull(task_find(tasks, ids[2]));
+	for (size_t i = 0; i < COUNT(ids); i++)
+		free(ids[i]);
+}
+END_TEST
+
+/* However long it waits for a place: the time to fetch it begins at its end. */
+START_TEST(only_what_is_over_expires)
+{
+	struct task *task = task_new(tasks, 30, on_cancel, NULL);
+
+	ck_assert_int_eq(
+	    event_base_get_num_events(base, EVENT_BASE_COUNT_ADDED), 0);
+	task_complete(task, xstrdup("{}"));
+	ck_assert_int_eq(
+	    event_base_get_num_events(base, EVENT_BASE_COUNT_ADDED), 1);
+}
+END_TEST
+
 Suite *
 tasks_suite(void)
 {
@@ -166,6 +200,8 @@ tasks_suite(void)
 	tcase_add_test(tcase, cancelled_once);
 	tcase_add_test(tcase, found_by_its_id_only);
 	tcase_add_test(tcase, the_oldest_results_make_room);
+	tcase_add_test(tcase, long_results_make_room);
+	tcase_add_test(tcase, only_what_is_over_expires);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

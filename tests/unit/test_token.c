@@ -33,6 +33,37 @@ START_TEST(equal)
 }
 END_TEST
 
+static const struct {
+	const char *text;
+	char end;
+	bool is_one;
+} looks[] = {
+    {"0123456789abcdef0123456789abcdef", '\0', true},
+    {"0123456789abcdef0123456789abcdef/x", '/', true},
+    {"0123456789abcdef0123456789abcdef/x", '\0', false},
+    {"0123456789abcdef0123456789abcde", '\0', false},
+    {"0123456789abcdef0123456789abcdef0", '\0', false},
+    {"0123456789ABCDEF0123456789ABCDEF", '\0', false},
+    {"0123456789abcdef0123456789abcdeg", '\0', false},
+    {"", '\0', false},
+};
+
+START_TEST(looks_like_one)
+{
+	ck_assert_int_eq(
+	    token_is_one(looks[_i].text, looks[_i].end), looks[_i].is_one);
+}
+END_TEST
+
+START_TEST(what_is_made_looks_like_one)
+{
+	char token[TOKEN_LENGTH + 1];
+
+	token_make(token);
+	ck_assert(token_is_one(token, '\0'));
+}
+END_TEST
+
 Suite *
 token_suite(void)
 {
@@ -41,6 +72,8 @@ token_suite(void)
 
 	tcase_add_test(tcase, hexadecimal_and_new_each_time);
 	tcase_add_test(tcase, equal);
+	tcase_add_loop_test(tcase, looks_like_one, 0, COUNT(looks));
+	tcase_add_test(tcase, what_is_made_looks_like_one);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

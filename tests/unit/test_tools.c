@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "base64.h"
 #include "helpers.h"
 #include "suites.h"
 
@@ -36,23 +37,131 @@ listed(const struct settings *with, enum revision revision)
 	return text;
 }
 
+/* The tool of this name; with none, its language is NULL. */
+static const struct tool *
+tool_of(const struct settings *with, const char *name)
+{
+	static struct tool tool;
+
+	if (!tool_find(with, name, &tool))
+		tool.language = NULL;
+	return &tool;
+}
+
 START_TEST(find_by_name)
 {
+	ck_assert_ptr_eq(tool_of(&settings, "run_python_code")->language,
+	    &languages[LANGUAGE_PYTHON]);
+	ck_assert_ptr_eq(tool_of(&settings, "run_js_code")->language,
+	    &languages[LANGUAGE_JAVASCRIPT]);
+	ck_assert_int_eq(tool_of(&settings, "run_js_code")->kind, TOOL_RUN);
 	ck_assert_int_eq(
-	    tool_find("run_python_code")->language, LANGUAGE_PYTHON);
-	ck_assert_int_eq(
-	    tool_find("run_js_code")->language, LANGUAGE_JAVASCRIPT);
-	ck_assert_ptr_null(tool_find(""));
-	ck_assert_ptr_null(tool_find("run_python"));
-	ck_assert_ptr_null(tool_find("RUN_PYTHON_CODE"));
-	ck_assert_ptr_null(tool_find("run_python_code "));
+	    tool_of(&settings, "end_session")->kind, TOOL_END_SESSION);
+	ck_assert_ptr_null(tool_of(&settings, "")->language);
+	ck_assert_ptr_null(tool_of(&settings, "run_python")->language);
+	ck_assert_ptr_null(tool_of(&settings, "RUN_PYTHON_CODE")->language);
+	ck_assert_ptr_null(tool_of(&settings, "run_python_code ")->language);
 }
 END_TEST
 
 START_TEST(find_by_the_name_in_the_original)
 {
-	ck_assert_ptr_eq(
-	    tool_find("run_javascript_code"), tool_find("run_js_code"));
+	ck_assert_ptr_eq(tool_of(&settings, "run_javascript_code")->language,
+	    &languages[LANGUAGE_JAVASCRIPT]);
+}
+END_TEST
+
+/* The names are promised. */
+static const struct {
+	const char *tool;
+	enum language_id language;
+	const char *title;
+} all_tools[] = {
+    {"run_python_code", LANGUAGE_PYTHON, "Run Python code"},
+    {"run_js_code", LANGUAGE_JAVASCRIPT, "Run JavaScript code"},
+    {"run_typescript_code", LANGUAGE_TYPESCRIPT, "Run TypeScript code"},
+    {"run_bash_code", LANGUAGE_BASH, "Run Bash code"},
+    {"run_ruby_code", LANGUAGE_RUBY, "Run Ruby code"},
+    {"run_go_code", LANGUAGE_GO, "Run Go code"},
+    {"run_c_code", LANGUAGE_C, "Run C code"},
+    {"run_cpp_code", LANGUAGE_CPP, "Run C++ code"},
+    {"run_java_code", LANGUAGE_JAVA, "Run Java code"},
+    {"run_r_code", LANGUAGE_R, "Run R code"},
+};
+
+START_TEST(tools_of_all_languages)
+{
+	struct settings all;
+	char *text, *pointer = xasprintf("/%d/name", _i);
+	char *name = xasprintf("\"%s\"", all_tools[_i].tool);
+	char *title = xasprintf("\"%s\"", all_tools[_i].title);
+
+	settings_make(&all, "--languages=all", NULL);
+	ck_assert_ptr_eq(tool_of(&all, all_tools[_i].tool)->language,
+	    &languages[all_tools[_i].language]);
+	text = listed(&all, REVISION_2025_11_25);
+	assert_json(text, pointer, name);
+	free(pointer);
+	pointer = xasprintf("/%d/title", _i);
+	assert_json(text, pointer, title);
+	free(pointer);
+	pointer = xasprintf("/%d/annotations/title", _i);
+	assert_json(text, pointer, title);
+	free(pointer);
+	free(title);
+	free(name);
+	free(text);
+	settings_release(&all);
+}
+END_TEST
+
+START_TEST(what_is_off_is_not_offered)
+{
+	struct settings some;
+	char *text;
+
+	settings_make(&some, "--languages= r, javascript ", NULL);
+	text = listed(&some, REVISION_2025_11_25);
+	assert_json(text, "/0/name", "\"run_js_code\"");
+	assert_json(text, "/1/name", "\"run_r_code\"");
+	assert_json(text, "/2/name", "\"end_session\"");
+	assert_json(text, "/3", "(none)");
+	ck_assert_ptr_null(tool_of(&some, "run_python_code")->language);
+	ck_assert_ptr_null(tool_of(&settings, "run_bash_code")->language);
+	free(text);
+	settings_release(&some);
+}
+END_TEST
+
+/* Where no language has sessions there is nothing to end. */
+START_TEST(sessions_that_nobody_has)
+{
+	struct settings some;
+	struct tool tool;
+	char *text;
+
+	settings_make(&some, "--languages=r", NULL);
+	text = listed(&some, REVISION_2025_11_25);
+	assert_json(text, "/0/name", "\"run_r_code\"");
+	assert_json(text, "/0/inputSchema/properties/session", "(none)");
+	assert_json(text, "/1", "(none)");
+	ck_assert(!tool_find(&some, "end_session", &tool));
+	free(text);
+	settings_release(&some);
+}
+END_TEST
+
+START_TEST(no_known_libraries_are_not_said)
+{
+	struct settings some;
+	char *text;
+
+	settings_make(&some, "--languages=ruby", NULL);
+	text = listed(&some, REVISION_2025_11_25);
+	assert_json(text, "/0/inputSchema/properties/code/description",
+	    "\"The Ruby program to run.\"");
+	free(text);
+	settings_release(&some);
 }
 END_TEST
 
@@ -62,7 +171,8 @@ START_TEST(names_in_a_fixed_order)
 
 	assert_json(text, "/0/name", "\"run_python_code\"");
 	assert_json(text, "/1/name", "\"run_js_code\"");
-	assert_json(text, "/2", "(none)");
+	assert_json(text, "/2/name", "\"end_session\"");
+	assert_json(text, "/3", "(none)");
 	free(text);
 }
 END_TEST
@@ -95,13 +205,13 @@ END_TEST
 
 static const struct {
 	enum revision revision;
-	bool title, annotations, output_schema;
+	bool title, annotations, output_schema, icons;
 } shapes[] = {
-    {REVISION_2024_11_05, false, false, false},
-    {REVISION_2025_03_26, false, true, false},
-    {REVISION_2025_06_18, true, true, true},
-    {REVISION_2025_11_25, true, true, true},
-    {REVISION_2026_07_28, true, true, true},
+    {REVISION_2024_11_05, false, false, false, false},
+    {REVISION_2025_03_26, false, true, false, false},
+    {REVISION_2025_06_18, true, true, true, false},
+    {REVISION_2025_11_25, true, true, true, true},
+    {REVISION_2026_07_28, true, true, true, true},
 };
 
 static bool
@@ -123,6 +233,30 @@ START_TEST(shape_by_revision)
 	ck_assert_int_eq(has(text, "/0/annotations"), shapes[_i].annotations);
 	ck_assert_int_eq(
 	    has(text, "/0/outputSchema"), shapes[_i].output_schema);
+	ck_assert_int_eq(has(text, "/0/icons"), shapes[_i].icons);
+	free(text);
+}
+END_TEST
+
+/* It is in every list of tools, so it is small. */
+START_TEST(icon)
+{
+	static const char begin[] = "\"data:image/svg+xml;base64,";
+	char *text = listed(&settings, REVISION_2025_11_25);
+	char *source = json_at(text, "/0/icons/0/src"), *svg;
+	size_t length;
+
+	assert_json(text, "/0/icons/0/mimeType", "\"image/svg+xml\"");
+	assert_json(text, "/0/icons/0/sizes", "[\"any\"]");
+	ck_assert_int_eq(strncmp(source, begin, sizeof(begin) - 1), 0);
+	ck_assert_uint_lt(strlen(source), 300);
+	source[strlen(source) - 1] = '\0';
+	svg = base64_decode(source + sizeof(begin) - 1,
+	    strlen(source + sizeof(begin) - 1), &length);
+	ck_assert_ptr_nonnull(svg);
+	ck_assert_int_eq(strncmp(svg, "<svg ", 5), 0);
+	free(svg);
+	free(source);
 	free(text);
 }
 END_TEST
@@ -162,6 +296,7 @@ START_TEST(libraries_of_the_default_images)
 
 	for (size_t i = 0; i < COUNT(names); i++)
 		ck_assert_msg(mentions(text, code, names[i]), "%s", names[i]);
+	ck_assert(mentions(text, code, "Libraries of the standard image: "));
 	ck_assert(mentions(text, "/1/inputSchema/properties/code/description",
 	    "@google/genai"));
 	free(text);
@@ -210,14 +345,96 @@ START_TEST(hints_without_the_network)
 }
 END_TEST
 
+START_TEST(end_session_by_revision)
+{
+	char *text = listed(&settings, shapes[_i].revision);
+
+	assert_json(text, "/2/inputSchema/required", "[\"session\"]");
+	assert_json(text, "/2/inputSchema/additionalProperties", "false");
+	assert_json(text, "/2/outputSchema", "(none)");
+	assert_json(text, "/2/title",
+	    shapes[_i].title ? "\"End a session\"" : "(none)");
+	assert_json(text, "/2/annotations",
+	    shapes[_i].annotations
+	        ? "{\"title\":\"End a session\",\"readOnlyHint\":false,"
+	          "\"destructiveHint\":true,\"idempotentHint\":true,"
+	          "\"openWorldHint\":false}"
+	        : "(none)");
+	free(text);
+}
+END_TEST
+
+START_TEST(description_says_what_comes_back)
+{
+	char *text = listed(&settings, REVISION_2025_11_25);
+
+	for (int tool = 0; tool < 2; tool++) {
+		char *pointer = xasprintf("/%d/description", tool);
+
+		ck_assert(mentions(text, pointer, "session"));
+		ck_assert(mentions(text, pointer, "Files"));
+		free(pointer);
+	}
+	ck_assert(mentions(text, "/0/description", "matplotlib"));
+	ck_assert(!mentions(text, "/1/description", "matplotlib"));
+	free(text);
+}
+END_TEST
+
+static const struct {
+	const char *name;
+	const char *json;
+	const char *mention; /* NULL: it is taken */
+} handles[] = {
+    {"a handle", "{\"session\":\"0123456789abcdef0123456789abcdef\"}", NULL},
+    {"none", "{}", "must be the handle"},
+    {"null", "{\"session\":null}", "must be the handle"},
+    {"a number", "{\"session\":1}", "must be the handle"},
+    {"new", "{\"session\":\"new\"}", "must be the handle"},
+    {"too short", "{\"session\":\"0123\"}", "must be the handle"},
+    {"NUL behind it",
+        "{\"session\":\"0123456789abcdef0123456789abcdef\\u0000\"}",
+        "must be the handle"},
+    {"another argument",
+        "{\"session\":\"0123456789abcdef0123456789abcdef\",\"code\":\"x\"}",
+        "no argument \"code\""},
+};
+
+START_TEST(session_to_end)
+{
+	yyjson_doc *doc =
+	    yyjson_read(handles[_i].json, strlen(handles[_i].json), 0);
+	struct err err = {0};
+	const char *found = tool_session(yyjson_doc_get_root(doc), &err);
+
+	ck_assert_msg((found != NULL) == (handles[_i].mention == NULL), "%s",
+	    handles[_i].name);
+	if (found == NULL)
+		ck_assert_msg(strstr(err.message, handles[_i].mention) != NULL,
+		    "%s: %s", handles[_i].name, err.message);
+	else
+		ck_assert_str_eq(found, "0123456789abcdef0123456789abcdef");
+	yyjson_doc_free(doc);
+}
+END_TEST
+
+START_TEST(session_to_end_of_no_arguments)
+{
+	struct err err = {0};
+
+	ck_assert_ptr_null(tool_session(NULL, &err));
+	ck_assert_ptr_nonnull(strstr(err.message, "session"));
+}
+END_TEST
+
 static int
-request(const char *json, size_t length, struct err *err,
-    struct sandbox_request *request, yyjson_doc **doc)
+request(const char *json, size_t length, struct err *err, struct job *request,
+    yyjson_doc **doc)
 {
 	*doc = yyjson_read(json, length, 0);
 	ck_assert_msg(*doc != NULL, "the test's JSON is bad: %s", json);
 	*err = (struct err){0};
-	return tool_request(tool_find("run_python_code"),
+	return tool_request(tool_of(&settings, "run_python_code"),
 	    yyjson_doc_get_root(*doc), &settings, request, err);
 }
 
@@ -226,23 +443,30 @@ static const struct {
 	const char *json;
 	const char *code;
 	int timeout;
+	bool offline;
 } good[] = {
-    {"code", "{\"code\":\"print(1)\"}", "print(1)", 0},
-    {"blanks around the code stay", "{\"code\":\" \\n x \\n\"}", " \n x \n", 0},
+    {"code", "{\"code\":\"print(1)\"}", "print(1)", 0, false},
+    {"blanks around the code stay", "{\"code\":\" \\n x \\n\"}", " \n x \n", 0,
+        false},
     {"any character", "{\"code\":\"'\\u00e9\\ud83d\\ude00'\"}",
-        "'\xC3\xA9\xF0\x9F\x98\x80'", 0},
-    {"the shortest timeout", "{\"code\":\"x\",\"timeout_seconds\":1}", "x", 1},
+        "'\xC3\xA9\xF0\x9F\x98\x80'", 0, false},
+    {"the shortest timeout", "{\"code\":\"x\",\"timeout_seconds\":1}", "x", 1,
+        false},
     {"the longest timeout", "{\"code\":\"x\",\"timeout_seconds\":100}", "x",
-        100},
+        100, false},
     {"a whole timeout written as a float",
-        "{\"code\":\"x\",\"timeout_seconds\":5.0}", "x", 5},
-    {"timeout null", "{\"code\":\"x\",\"timeout_seconds\":null}", "x", 0},
-    {"another order", "{\"timeout_seconds\":2,\"code\":\"x\"}", "x", 2},
+        "{\"code\":\"x\",\"timeout_seconds\":5.0}", "x", 5, false},
+    {"timeout null", "{\"code\":\"x\",\"timeout_seconds\":null}", "x", 0,
+        false},
+    {"another order", "{\"timeout_seconds\":2,\"code\":\"x\"}", "x", 2, false},
+    {"network false", "{\"code\":\"x\",\"network\":false}", "x", 0, true},
+    {"network true", "{\"code\":\"x\",\"network\":true}", "x", 0, false},
+    {"network null", "{\"code\":\"x\",\"network\":null}", "x", 0, false},
 };
 
 START_TEST(taken)
 {
-	struct sandbox_request found;
+	struct job found;
 	yyjson_doc *doc;
 	struct err err;
 	int status =
@@ -254,7 +478,27 @@ START_TEST(taken)
 	ck_assert_uint_eq(found.code_length, strlen(good[_i].code));
 	ck_assert_msg(found.timeout_seconds == good[_i].timeout, "%s: %d",
 	    good[_i].name, found.timeout_seconds);
+	ck_assert_msg(found.offline == good[_i].offline, "%s", good[_i].name);
 	ck_assert_ptr_eq(found.language, &languages[LANGUAGE_PYTHON]);
+	job_release(&found);
+	yyjson_doc_free(doc);
+}
+END_TEST
+
+START_TEST(network_that_is_not_to_be_had)
+{
+	static const char json[] = "{\"code\":\"x\",\"network\":true}";
+	yyjson_doc *doc = yyjson_read(json, sizeof(json) - 1, 0);
+	struct job found;
+	struct settings offline;
+	struct err err = {0};
+
+	settings_make(&offline, "--network=none", NULL);
+	ck_assert_int_eq(tool_request(tool_of(&settings, "run_js_code"),
+	                     yyjson_doc_get_root(doc), &offline, &found, &err),
+	    -1);
+	ck_assert_ptr_nonnull(strstr(err.message, "no network"));
+	settings_release(&offline);
 	yyjson_doc_free(doc);
 }
 END_TEST
@@ -296,6 +540,8 @@ static const struct {
         "timeout_seconds"},
     {"timeout an object", "{\"code\":\"x\",\"timeout_seconds\":{}}",
         "timeout_seconds"},
+    {"network a string", "{\"code\":\"x\",\"network\":\"none\"}",
+        "true or false"},
     {"an unknown argument", "{\"code\":\"x\",\"language\":\"c\"}",
         "no argument \"language\""},
     {"an argument in capitals", "{\"Code\":\"x\"}", "no argument \"Code\""},
@@ -305,7 +551,7 @@ static const struct {
 
 START_TEST(refused)
 {
-	struct sandbox_request found;
+	struct job found;
 	yyjson_doc *doc;
 	struct err err;
 	int status =
@@ -321,11 +567,11 @@ END_TEST
 
 START_TEST(no_arguments_at_all)
 {
-	struct sandbox_request found;
+	struct job found;
 	struct err err = {0};
 
-	ck_assert_int_eq(tool_request(tool_find("run_js_code"), NULL, &settings,
-	                     &found, &err),
+	ck_assert_int_eq(tool_request(tool_of(&settings, "run_js_code"), NULL,
+	                     &settings, &found, &err),
 	    -1);
 	ck_assert_ptr_nonnull(strstr(err.message, "JavaScript"));
 }
@@ -335,7 +581,7 @@ END_TEST
 START_TEST(a_long_unknown_argument)
 {
 	struct text json = {0};
-	struct sandbox_request found;
+	struct job found;
 	yyjson_doc *doc;
 	struct err err;
 
@@ -356,7 +602,7 @@ static int
 request_of_size(size_t size, struct err *err)
 {
 	char *code = xcalloc(1, size + 1), *json;
-	struct sandbox_request found;
+	struct job found;
 	yyjson_doc *doc;
 	int status;
 
@@ -365,6 +611,7 @@ request_of_size(size_t size, struct err *err)
 	status = request(json, strlen(json), err, &found, &doc);
 	if (status == 0)
 		ck_assert_uint_eq(found.code_length, size);
+	job_release(&found);
 	yyjson_doc_free(doc);
 	free(json);
 	free(code);
@@ -400,15 +647,25 @@ tools_suite(void)
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, find_by_name);
 	tcase_add_test(tcase, find_by_the_name_in_the_original);
+	tcase_add_loop_test(tcase, tools_of_all_languages, 0, COUNT(all_tools));
+	tcase_add_test(tcase, what_is_off_is_not_offered);
+	tcase_add_test(tcase, sessions_that_nobody_has);
+	tcase_add_test(tcase, no_known_libraries_are_not_said);
 	tcase_add_loop_test(tcase, names_in_a_fixed_order, 0, revisions);
 	tcase_add_loop_test(tcase, input_schema, 0, revisions);
 	tcase_add_loop_test(tcase, shape_by_revision, 0, COUNT(shapes));
+	tcase_add_test(tcase, icon);
 	tcase_add_test(tcase, output_schema);
 	tcase_add_test(tcase, libraries_of_the_default_images);
 	tcase_add_test(tcase, libraries_of_another_image_are_not_known);
 	tcase_add_test(tcase, hints_with_the_network);
 	tcase_add_test(tcase, hints_without_the_network);
+	tcase_add_loop_test(tcase, end_session_by_revision, 0, COUNT(shapes));
+	tcase_add_test(tcase, description_says_what_comes_back);
+	tcase_add_loop_test(tcase, session_to_end, 0, COUNT(handles));
+	tcase_add_test(tcase, session_to_end_of_no_arguments);
 	tcase_add_loop_test(tcase, taken, 0, COUNT(good));
+	tcase_add_test(tcase, network_that_is_not_to_be_had);
 	tcase_add_loop_test(tcase, refused, 0, COUNT(bad));
 	tcase_add_test(tcase, no_arguments_at_all);
 	tcase_add_test(tcase, a_long_unknown_argument);

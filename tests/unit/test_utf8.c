@@ -203,6 +203,30 @@ START_TEST(cut_at_every_byte)
 }
 END_TEST
 
+static const struct {
+	const char *text, *kept, *expected;
+} printables[] = {
+    {"plain \xC3\xA9\xF0\x9F\x98\x80", "", "plain \xC3\xA9\xF0\x9F\x98\x80"},
+    {"\033[2Jx\a\r\n\ty\177", "", " [2Jx    y "},
+    {"\033[2Jx\a\r\n\ty\177", "\n\t", " [2Jx  \n\ty "},
+    {"\xC2\x80\xC2\x9B"
+     "31m\xC2\xA0",
+        "", "    31m\xC2\xA0"},
+    {"\x9B"
+     "31m",
+        "", FFFD "31m"},
+    {"", "\n", ""},
+};
+
+START_TEST(printable)
+{
+	char *text = utf8_printable(printables[_i].text, printables[_i].kept);
+
+	ck_assert_str_eq(text, printables[_i].expected);
+	free(text);
+}
+END_TEST
+
 Suite *
 utf8_suite(void)
 {
@@ -216,6 +240,7 @@ utf8_suite(void)
 	tcase_add_loop_test(tcase, partial_tail, 0, COUNT(tails));
 	tcase_add_loop_test(tcase, partial_head, 0, COUNT(heads));
 	tcase_add_test(tcase, cut_at_every_byte);
+	tcase_add_loop_test(tcase, printable, 0, COUNT(printables));
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -1,0 +1,73 @@
+#include "http_request.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <event2/buffer.h>
+#include <event2/http.h>
+#include <event2/http_struct.h>
+
+#include "alloc.h"
+
+const char *
+http_header(struct evhttp_request *request, const char *name)
+{
+	return evhttp_find_header(
+	    evhttp_request_get_input_headers(request), name);
+}
+
+void
+http_add_header(
+    struct evhttp_request *request, const char *name, const char *value)
+{
+	evhttp_add_header(
+	    evhttp_request_get_output_headers(request), name, value);
+}
+
+bool
+http_takes_chunks(const struct evhttp_request *request)
+{
+	return request->major > 1 ||
+	    (request->major == 1 && request->minor >= 1);
+}
+
+/* libevent goes by Transfer-Encoding if that is just "chunked", and else by
+ * Content-Length; the newest ones refuse such a request themselves. */
+bool
+http_length_is_doubtful(struct evhttp_request *request)
+{
+	const char *encoding = http_header(request, "Transfer-Encoding");
+
+	return encoding != NULL &&
+	    (strcasecmp(encoding, "chunked") != 0 ||
+	        http_header(request, "Content-Length") != NULL);
+}
+
+void
+http_send(struct evhttp_request *request, int status, const char *type,
+    const char *text)
+{
+	struct evbuffer *body = evbuffer_new();
+	struct evbuffer *input = evhttp_request_get_input_buffer(request);
+
+	/* Else it is kept until the answer has gone out. */
+	evbuffer_drain(input, evbuffer_get_length(input));
+	http_add_header(request, "Content-Type", type);
+	/* libevent would send what we say and not read what they do: both
+	 * would be taken for the next one's. */
+	if (evhttp_request_get_command(request) == EVHTTP_REQ_HEAD)
+		http_add_header(request, "Connection", "close");
+	else
+		evbuffer_add(body, text, strlen(text));
+	evhttp_send_reply(request, status, NULL, body);
+	evbuffer_free(body);
+}
+
+void
+http_send_status(struct evhttp_request *request, int status, const char *why)
+{
+	char *text = why != NULL ? xasprintf("%s\n", why) : xstrdup("");
+
+	http_send(request, status, "text/plain; charset=utf-8", text);
+	free(text);
+}

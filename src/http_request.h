@@ -1,0 +1,27 @@
+#ifndef HTTP_REQUEST_H
+#define HTTP_REQUEST_H
+
+#include <stdbool.h>
+
+/* Small things about a request that has come in whole. */
+
+struct evhttp_request;
+
+/* NULL when it did not come. */
+const char *http_header(struct evhttp_request *request, const char *name);
+/* For the answer. */
+void http_add_header(
+    struct evhttp_request *request, const char *name, const char *value);
+/* HTTP/1.0 has no answers of unknown length but the last. */
+bool http_takes_chunks(const struct evhttp_request *request);
+/* Somebody else may believe that it ends elsewhere. */
+bool http_length_is_doubtful(struct evhttp_request *request);
+
+/* For what is not answered by the protocol. */
+void http_send(struct evhttp_request *request, int status, const char *type,
+    const char *text);
+/* A status, and a sentence for people, or NULL. */
+void http_send_status(
+    struct evhttp_request *request, int status, const char *why);
+
+#endif

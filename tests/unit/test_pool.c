@@ -1,0 +1,439 @@
+#include "pool.h"
+
+#include <stdlib.h>
+
+#include <event2/event.h>
+
+#include "helpers.h"
+#include "suites.h"
+
+/*
+ * The pool by itself.  The linker puts these in the place of the functions
+ * that it calls (see the Makefile): containers that do as the test says, and a
+ * clock that runs a thousand times as fast.
+ */
+
+int __real_event_add(struct event *event, const struct timeval *timeout);
+int __wrap_event_add(struct event *event, const struct timeval *timeout);
+struct container *__real_container_start(struct containers *containers,
+    const struct container_options *options,
+    const struct container_callbacks *callbacks, void *arg, struct err *err);
+struct container *__wrap_container_start(struct containers *containers,
+    const struct container_options *options,
+    const struct container_callbacks *callbacks, void *arg, struct err *err);
+void __real_container_abandon(struct container *container);
+void __wrap_container_abandon(struct container *container);
+
+#define SECOND 1 /* of the pool, in milliseconds */
+#define STARTS_MAX 100
+
+static struct start {
+	const struct container_callbacks *callbacks;
+	void *arg;
+	const struct language *language;
+	enum { STARTING, READY, TAKEN, GONE } state;
+} starts[STARTS_MAX];
+static size_t start_count;
+static const struct language *broken; /* containers of it cannot be started */
+static bool in_pool_test;
+
+static struct event_base *base;
+static struct settings settings;
+static struct pool *pool;
+static const struct language *python, *javascript;
+
+int
+__wrap_event_add(struct event *event, const struct timeval *timeout)
+{
+	struct timeval shorter;
+	long microseconds;
+
+	if (!in_pool_test || timeout == NULL)
+		return __real_event_add(event, timeout);
+	microseconds = timeout->tv_sec * 1000 + timeout->tv_usec / 1000;
+	shorter =
+	    (struct timeval){microseconds / 1000000, microseconds % 1000000};
+	return __real_event_add(event, &shorter);
+}
+
+struct container *
+__wrap_container_start(struct containers *containers,
+    const struct container_options *options,
+    const struct container_callbacks *callbacks, void *arg, struct err *err)
+{
+	struct start *start = &starts[start_count];
+
+	if (!in_pool_test)
+		return __real_container_start(
+		    containers, options, callbacks, arg, err);
+	ck_assert_uint_lt(start_count, STARTS_MAX);
+	start_count++;
+	*start = (struct start){callbacks, arg, options->language, STARTING};
+	if (options->language != broken)
+		return (struct container *)start;
+	start->state = GONE;
+	err_set(err, ERR_ENGINE, "broken");
+	return NULL;
+}
+
+void
+__wrap_container_abandon(struct container *container)
+{
+	if (in_pool_test)
+		((struct start *)container)->state = GONE;
+	else
+		__real_container_abandon(container);
+}
+
+/* What became of a call: its number is arg. */
+static struct outcome {
+	struct start *start;
+	bool failed;
+	size_t turn;
+} outcomes[STARTS_MAX];
+static size_t turns;
+
+static void
+on_taken(void *arg, struct container *container, enum container_mode mode)
+{
+	struct outcome *outcome = arg;
+
+	ck_assert_int_eq(mode, CONTAINER_WARM);
+	outcome->start = (struct start *)container;
+	outcome->start->state = TAKEN;
+	outcome->turn = turns++;
+}
+
+static void
+on_failed(void *arg, const struct container_end *end, enum container_mode mode)
+{
+	struct outcome *outcome = arg;
+
+	(void)mode;
+	ck_assert_str_eq(end->words, "broken");
+	outcome->failed = true;
+	outcome->turn = turns++;
+}
+
+static void
+take(const struct language *language, struct outcome *outcome)
+{
+	static const struct pool_callbacks callbacks = {on_taken, on_failed};
+
+	pool_take(pool, language, false, &callbacks, outcome);
+}
+
+static size_t
+count(const struct language *language, int state)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < start_count; i++)
+		found += starts[i].language == language &&
+		    (int)starts[i].state == state;
+	return found;
+}
+
+/* Whatever is starting is up; returns how many that were. */
+static size_t
+all_ready(void)
+{
+	size_t done = 0;
+
+	for (size_t i = 0; i < start_count; i++) {
+		struct start *start = &starts[i];
+
+		if (start->state != STARTING)
+			continue;
+		start->state = READY;
+		start->callbacks->ready(start->arg);
+		done++;
+	}
+	return done;
+}
+
+/* So many seconds of the pool go by. */
+static void
+seconds(int number)
+{
+	loop_for(base, number * SECOND);
+	while (all_ready() > 0)
+		loop_for(base, SECOND);
+}
+
+static void
+give_back(size_t calls)
+{
+	for (size_t i = 0; i < calls; i++)
+		pool_give_back(pool, python, false);
+}
+
+/* A call that comes and goes. */
+static void
+call(const struct language *language)
+{
+	struct outcome *outcome = &outcomes[STARTS_MAX - 1];
+
+	take(language, outcome);
+	while (all_ready() > 0)
+		;
+	pool_give_back(pool, language, false);
+}
+
+static void
+calls_at_once(size_t number)
+{
+	for (size_t i = 0; i < number; i++)
+		take(python, &outcomes[i]);
+	while (all_ready() > 0)
+		;
+	for (size_t i = 0; i < number; i++)
+		ck_assert_ptr_nonnull(outcomes[i].start);
+	give_back(number);
+}
+
+static void
+open_pool(const char *spares)
+{
+	settings_make(&settings, "--pool", spares, "--max-parallel", "6", NULL);
+	python = settings.languages.rows[0];
+	javascript = settings.languages.rows[1];
+	pool = pool_new(base, NULL, &settings);
+}
+
+static void
+set_up(void)
+{
+	in_pool_test = true;
+	start_count = turns = 0;
+	broken = NULL;
+	for (size_t i = 0; i < STARTS_MAX; i++)
+		outcomes[i] = (struct outcome){0};
+	base = event_base_new();
+}
+
+static void
+tear_down(void)
+{
+	pool_free(pool);
+	settings_release(&settings);
+	for (size_t i = 0; i < start_count; i++)
+		ck_assert(starts[i].state == TAKEN || starts[i].state == GONE);
+	event_base_free(base);
+	in_pool_test = false;
+}
+
+START_TEST(nothing_before_the_first_call)
+{
+	open_pool("3");
+	seconds(1000);
+	ck_assert_uint_eq(start_count, 0);
+}
+END_TEST
+
+START_TEST(a_call_and_then_a_spare)
+{
+	open_pool("1");
+	take(python, &outcomes[0]);
+	ck_assert_uint_eq(start_count, 1);
+	all_ready();
+	ck_assert_ptr_eq(outcomes[0].start, &starts[0]);
+	ck_assert_uint_eq(start_count, 1);
+	seconds(2);
+	ck_assert_uint_eq(count(python, READY), 1);
+	ck_assert_uint_eq(count(javascript, READY), 0);
+}
+END_TEST
+
+START_TEST(without_a_pool_no_spare)
+{
+	open_pool("0");
+	calls_at_once(4);
+	seconds(100);
+	ck_assert_uint_eq(start_count, 4);
+}
+END_TEST
+
+START_TEST(first_come_first_served)
+{
+	open_pool("1");
+	for (size_t i = 0; i < 8; i++)
+		take(python, &outcomes[i]);
+	while (all_ready() > 0)
+		;
+	for (size_t i = 0; i < 8; i++)
+		ck_assert_uint_eq(outcomes[i].turn, i);
+}
+END_TEST
+
+/* More than the four that start at once: the rest have to wait, and with them
+ * everything that is not for a call. */
+START_TEST(spares_wait_for_calls)
+{
+	open_pool("6");
+	call(javascript);
+	for (size_t i = 0; i < 8; i++)
+		take(python, &outcomes[i]);
+	loop_for(base, 20 * SECOND);
+	ck_assert_uint_eq(start_count, 1 + 4);
+	ck_assert_uint_eq(count(python, STARTING), 4);
+}
+END_TEST
+
+START_TEST(grows_with_the_calls_that_come_together)
+{
+	open_pool("1");
+	calls_at_once(3);
+	seconds(5);
+	ck_assert_uint_eq(count(python, READY), 3);
+}
+END_TEST
+
+START_TEST(grows_no_further_than_max_parallel)
+{
+	open_pool("1");
+	calls_at_once(10);
+	seconds(5);
+	ck_assert_uint_eq(count(python, READY), 6);
+}
+END_TEST
+
+START_TEST(shrinks_when_nobody_calls)
+{
+	open_pool("2");
+	calls_at_once(5);
+	seconds(30);
+	ck_assert_uint_eq(count(python, READY), 5);
+	seconds(120);
+	ck_assert_uint_eq(count(python, READY), 2);
+	seconds(1000);
+	ck_assert_uint_eq(count(python, READY), 0);
+	/* And begins again. */
+	call(python);
+	seconds(5);
+	ck_assert_uint_eq(count(python, READY), 2);
+}
+END_TEST
+
+/* Few calls do not keep what many once needed. */
+START_TEST(a_burst_is_forgotten)
+{
+	open_pool("1");
+	calls_at_once(5);
+	for (size_t i = 0; i < 10; i++) {
+		seconds(20);
+		call(python);
+	}
+	seconds(20);
+	ck_assert_uint_eq(count(python, READY), 1);
+}
+END_TEST
+
+START_TEST(a_language_does_not_keep_another_s_spares)
+{
+	open_pool("1");
+	call(javascript);
+	for (size_t i = 0; i < 12; i++) {
+		seconds(100);
+		call(python);
+	}
+	seconds(5);
+	ck_assert_uint_eq(count(python, READY), 1);
+	ck_assert_uint_eq(count(javascript, READY), 0);
+}
+END_TEST
+
+START_TEST(a_failure_is_told_to_who_waits)
+{
+	open_pool("1");
+	take(python, &outcomes[0]);
+	take(python, &outcomes[1]);
+	starts[0].state = GONE;
+	starts[0].callbacks->ended(starts[0].arg,
+	    &(struct container_end){
+	        .kind = CONTAINER_FAILED, .words = "broken"});
+	ck_assert(outcomes[0].failed);
+	all_ready();
+	ck_assert_ptr_eq(outcomes[1].start, &starts[1]);
+}
+END_TEST
+
+/* Tries after 2, 4, 8, 16, 32 seconds and then every minute; and a call of
+ * another language has its spare at once, and does not cause another try. */
+START_TEST(a_broken_language_backs_off_alone)
+{
+	long long begun = milliseconds_now(), minutes;
+
+	open_pool("1");
+	call(javascript);
+	broken = javascript;
+	for (size_t i = 0; i < 20; i++) {
+		seconds(10);
+		call(python);
+		seconds(2);
+		ck_assert_uint_eq(count(python, READY), 1);
+	}
+	minutes = (milliseconds_now() - begun) / (60 * SECOND);
+	ck_assert_uint_ge(count(javascript, GONE), 3);
+	ck_assert_int_le((long long)count(javascript, GONE), 6 + minutes);
+}
+END_TEST
+
+START_TEST(a_spare_that_died_is_replaced_after_a_rest)
+{
+	open_pool("1");
+	call(python);
+	seconds(2);
+	for (size_t i = 0; i < start_count; i++) {
+		if (starts[i].state != READY)
+			continue;
+		starts[i].state = GONE;
+		starts[i].callbacks->ended(
+		    starts[i].arg, &(struct container_end){.words = ""});
+	}
+	ck_assert_uint_eq(count(python, READY), 0);
+	seconds(10);
+	ck_assert_uint_eq(count(python, READY), 1);
+}
+END_TEST
+
+/* Four start at once, and a fifth waits; then nobody wants those four. */
+START_TEST(starts_that_are_given_up_make_room)
+{
+	open_pool("0");
+	for (size_t i = 0; i < 4; i++)
+		take(python, &outcomes[i]);
+	take(javascript, &outcomes[4]);
+	ck_assert_uint_eq(count(javascript, STARTING), 0);
+	for (size_t i = 0; i < 4; i++)
+		pool_forget(pool, &outcomes[i]);
+	ck_assert_uint_eq(count(python, GONE), 4);
+	seconds(1);
+	ck_assert_ptr_nonnull(outcomes[4].start);
+}
+END_TEST
+
+Suite *
+pool_suite(void)
+{
+	Suite *suite = suite_create("pool");
+	TCase *tcase = tcase_create("pool");
+
+	tcase_add_checked_fixture(tcase, set_up, tear_down);
+	tcase_add_test(tcase, nothing_before_the_first_call);
+	tcase_add_test(tcase, a_call_and_then_a_spare);
+	tcase_add_test(tcase, without_a_pool_no_spare);
+	tcase_add_test(tcase, first_come_first_served);
+	tcase_add_test(tcase, spares_wait_for_calls);
+	tcase_add_test(tcase, grows_with_the_calls_that_come_together);
+	tcase_add_test(tcase, grows_no_further_than_max_parallel);
+	tcase_add_test(tcase, shrinks_when_nobody_calls);
+	tcase_add_test(tcase, a_burst_is_forgotten);
+	tcase_add_test(tcase, a_language_does_not_keep_another_s_spares);
+	tcase_add_test(tcase, a_failure_is_told_to_who_waits);
+	tcase_add_test(tcase, a_broken_language_backs_off_alone);
+	tcase_add_test(tcase, a_spare_that_died_is_replaced_after_a_rest);
+	tcase_add_test(tcase, starts_that_are_given_up_make_room);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
