@@ -49,6 +49,28 @@ setTimeout(() => abort.abort("enough"), 500);
 report.aborted = await doomed.then(() => "no error", () => "aborted");
 report.after = await call("run_python_code", { code: "print('still here')" });
 
+// What a call can bring along, and what comes back.
+report.files = await call("run_python_code", {
+  code: "import sys; open('out.txt', 'w').write(open('in.txt').read() + sys.argv[1] + sys.stdin.read())",
+  files: [{ path: "in.txt", text: "a" }], args: ["b"], stdin: "c",
+});
+report.binary = await call("run_python_code", {
+  code: "data = open('in.bin', 'rb').read(); open('out/large.bin', 'wb').write(data * 100000)",
+  files: [{ path: "in.bin", base64: "AP/+" }, { path: "out/x", text: "" }], outputs: ["**/*.bin"],
+});
+report.package = await call("run_python_code", { code: "import answer; print(answer.value)", packages: ["answer"] });
+report.module = await call("run_js_code", { code: "console.log(require('answer').value)", packages: ["answer"] });
+report.plot = await call("run_python_code",
+  { code: "import matplotlib.pyplot as plt; plt.plot([1, 2]); plt.show()" });
+const first = await call("run_js_code", { code: "const x = await 41", session: "new" });
+const { session } = first.structuredContent;
+report.value = await call("run_js_code",
+  { code: "require('fs').writeFileSync('big.txt', 'y'.repeat(100000)); x + 1", session });
+const link = report.value.content.find(item => item.type === "resource_link");
+report.linked = (await client.readResource({ uri: link.uri })).contents[0].text.length;
+report.ended = await call("end_session", { session });
+report.gone = await call("run_js_code", { code: "x", session });
+
 report.resource = (await client.readResource({ uri: "sandbox://environments" })).contents[0].uri;
 await client.close();
 console.log(JSON.stringify(report));

@@ -1,6 +1,8 @@
 """What the conftest.py of each directory takes over: fixtures and strictness."""
 
 import os
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -8,7 +10,8 @@ pytest.register_assert_rewrite("harness", "fake")
 
 import harness  # noqa: E402
 from fake import FakeEngine  # noqa: E402
-from harness import Engine, Server  # noqa: E402
+from harness import Engine, Server, Session  # noqa: E402
+from index import open_index  # noqa: E402
 
 ENGINE_NAMES = ("podman", "rootless", "docker")
 
@@ -32,8 +35,9 @@ def pytest_runtest_makereport(item, call):
 
 
 def has_limits(name):
+    """As root they all do: a probe that went wrong must not leave them out."""
     try:
-        return Engine.load(name).limits
+        return name != "rootless" or Engine.load(name).limits
     except FileNotFoundError:
         return True  # the test itself will say that it is not up
 
@@ -63,6 +67,12 @@ def podman():
     return load_engine("podman")
 
 
+@pytest.fixture(scope="session")
+def docker():
+    """For what only its client does."""
+    return load_engine("docker")
+
+
 @pytest.fixture
 def serve(request):
     """serve(engine, *options) starts a server; what is open at the end is closed
@@ -82,6 +92,21 @@ def serve(request):
     finally:
         for server in started:
             server.discard()
+
+
+@pytest.fixture
+def begin():
+    """begin(server, tool) is a session; what is left of them at the end is ended."""
+    begun = []
+
+    def start(server, *what, **named):
+        begun.append(Session(server, *what, **named))
+        return begun[-1]
+
+    yield start
+    for session in begun:
+        if session.server.process.poll() is None:
+            session.end()
 
 
 def one_for_many(engine, *options, **named):
@@ -126,3 +151,37 @@ def fake(tmp_path):
 def plain(fake, serve):
     """A server on a faithful fake engine, for what is not about engines."""
     return serve(fake())
+
+
+@pytest.fixture
+def fake_engine(fake):
+    return fake()
+
+
+@pytest.fixture(scope="session")
+def index():
+    """Variables of a package index."""
+    with open_index() as variables:
+        yield variables
+
+
+@pytest.fixture
+def place():
+    """A directory in which any user can read and write."""
+    with tempfile.TemporaryDirectory(prefix="csm-") as directory:
+        os.chmod(directory, 0o777)
+        yield Path(directory)
+
+
+@pytest.fixture
+def program():
+    """Writes a program where any user can read it."""
+    with tempfile.TemporaryDirectory(prefix="csm-") as directory:
+        os.chmod(directory, 0o755)
+
+        def write(text, name="program.py"):
+            path = Path(directory, name)
+            path.write_text(text)
+            return path
+
+        yield write

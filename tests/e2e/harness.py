@@ -4,6 +4,7 @@ Nothing here waits without a deadline, and nothing sleeps blindly: until()
 polls a condition, Server.wait() waits for one message.
 """
 
+import base64
 import json
 import os
 import shutil
@@ -11,6 +12,7 @@ import signal
 import subprocess
 import threading
 import time
+import urllib.parse
 import uuid
 from pathlib import Path
 
@@ -20,11 +22,14 @@ ENGINES = Path(os.environ.get("CSM_ENGINES", ROOT / "build/engines"))
 SANITIZED = b"__asan_init" in BINARY.read_bytes() if BINARY.exists() else False
 SANITIZER_STATUS = 99
 SANITIZER_ENV = {
-    "ASAN_OPTIONS": f"exitcode={SANITIZER_STATUS}:detect_leaks=1",
+    "ASAN_OPTIONS": f"exitcode={SANITIZER_STATUS}:detect_leaks=1:quarantine_size_mb=32",
     "LSAN_OPTIONS": f"exitcode={SANITIZER_STATUS}",
     "UBSAN_OPTIONS": f"exitcode={SANITIZER_STATUS}:print_stacktrace=1:halt_on_error=1",
 }
 SANITIZER_WORDS = ("AddressSanitizer", "LeakSanitizer", "runtime error:", "UndefinedBehavior")
+# Kilobytes that a server may grow by; freed memory of a sanitized one stays in
+# quarantine.
+FLAT = 300_000 if SANITIZED else 6_000
 # A machine under four tests at once is slow; a hang is longer than this.
 PATIENCE = 40
 NEWEST = "2025-11-25"
@@ -75,6 +80,12 @@ def is_alive(pid):
     return bool(state) and state[0] not in (b"Z", b"X")
 
 
+def is_first_process(pid):
+    """Process 1 of a container."""
+    numbers = read_proc(pid, "status").partition(b"\nNSpid:")[2].partition(b"\n")[0].split()
+    return len(numbers) > 1 and numbers[-1] == b"1"
+
+
 def children_of(pid):
     return [int(child) for child in read_proc(pid, f"task/{pid}/children").split()]
 
@@ -106,16 +117,24 @@ def marked_processes(mark):
     return found
 
 
-def waits_for_code(pid):
-    """A warm interpreter, blocked in read(3, ...): numbers of x86-64 and arm64."""
-    return read_proc(pid, "syscall").split()[:2] in ([b"0", b"0x3"], [b"63", b"0x3"])
-
-
 # --- engines -----------------------------------------------------------------
+
+
+class Sleeper:
+    """A Python program that the host can see from the outside while it runs."""
+
+    def __init__(self):
+        self.name = f"sleeper-{uuid.uuid4().hex}"
+        self.code = f"import os; print('up', flush=True); os.execvp('sleep', ['{self.name}', '300'])"
+
+    def is_up(self):
+        return any(self.name in command_line(pid) for pid in processes())
 
 
 class Engine:
     """An engine that tests/engines has brought up, as its JSON file tells."""
+
+    sleeper = Sleeper
 
     def __init__(self, facts):
         self.name = facts["name"]
@@ -158,9 +177,9 @@ class Engine:
         chosen = ["--engine", self.cli, "--pool", str(pool)] + (["--network", network] if network else [])
         return [*self.prefix, str(self.binary()), *chosen, *options]
 
-    def run(self, *words, check=True):
+    def run(self, *words, check=True, env=None):
         """The engine's own CLI, as the user whose engine it is."""
-        return subprocess.run([*self.prefix, self.cli, *words], env=self.environment(), check=check,
+        return subprocess.run([*self.prefix, self.cli, *words], env=self.environment(env), check=check,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
 
     def containers(self, name="code-sandbox-mcp-"):
@@ -168,23 +187,57 @@ class Engine:
         listed = self.run("ps", "--all", "--filter", f"name={name}", "--format", "{{.Names}}").stdout
         return [line for line in listed.split() if line.startswith(name)]
 
+    def waits_for_code(self, pid):
+        """A warm interpreter, blocked in read(3, ...): numbers of x86-64 and arm64."""
+        return read_proc(pid, "syscall").split()[:2] in ([b"0", b"0x3"], [b"63", b"0x3"])
+
     def running(self, name):
         listed = self.run("ps", "--filter", f"name={name}", "--format", "{{.Names}}").stdout
         return [line for line in listed.split() if line.startswith(name)]
 
 
-class Sleeper:
-    """A Python program that the host can see from the outside while it runs."""
-
-    def __init__(self):
-        self.name = f"sleeper-{uuid.uuid4().hex}"
-        self.code = f"import os; print('up', flush=True); os.execvp('sleep', ['{self.name}', '300'])"
-
-    def is_up(self):
-        return any(command_line(pid)[:1] == [self.name] for pid in processes())
-
-
 # --- a server ----------------------------------------------------------------
+
+
+class Recording:
+    """What client and server said, for tests/protocol to hold against the
+    schemas; in a file of $CSM_RECORDINGS, if that is set."""
+
+    LONG = 1 << 16  # of what a client says in a line, only the head is kept
+    LONGEST = 1 << 26
+
+    def __init__(self, possible):
+        self.directory = os.environ.get("CSM_RECORDINGS") if possible else None
+        self.lines = []
+        self.unfinished = b""
+
+    def heard(self, line):
+        self._add("server", line)
+
+    def said(self, data):
+        *lines, rest = data.split(b"\n")
+        for line in lines:
+            self._add("client", self.head_of(self.unfinished + line))
+            self.unfinished = b""
+        self.unfinished = (self.unfinished + rest)[:self.LONGEST]
+
+    def head_of(self, line):
+        try:
+            message = json.loads(line) if len(line) > self.LONG else None
+        except (ValueError, RecursionError):
+            message = {}
+        if not isinstance(message, dict):
+            return line
+        return json.dumps({name: message[name] for name in ("id", "method") if name in message}).encode()
+
+    def _add(self, speaker, line):
+        if self.directory:
+            self.lines.append({"from": speaker, "line": line.decode(errors="replace")})
+
+    def save(self):
+        if self.lines:
+            (Path(self.directory) / uuid.uuid4().hex).write_text("\n".join(map(json.dumps, self.lines)))
+        self.lines = []
 
 
 class Server:
@@ -202,6 +255,7 @@ class Server:
         self.busy = {}
         self.unexpected = []
         self.lines = []
+        self.recording = Recording(stdin == subprocess.PIPE)
         self.arrived = threading.Condition()
         command = command or engine.command(*options, network=network, pool=pool)
         if hostname:
@@ -233,6 +287,7 @@ class Server:
 
     def _take(self, line):
         self.lines.append(line)
+        self.recording.heard(line)
         try:
             message = json.loads(line)
             assert line.endswith(b"\n")
@@ -272,6 +327,8 @@ class Server:
     # What the client says.
 
     def send_bytes(self, data):
+        with self.arrived:
+            self.recording.said(data)
         self.process.stdin.write(data)
         self.process.stdin.flush()
 
@@ -355,7 +412,7 @@ class Server:
 
     def start_busy(self, **arguments):
         """A call whose program is known to be up: it prints "up" and sleeps."""
-        program = Sleeper()
+        program = self.engine.sleeper()
         ident = self.start_call(program.code, **arguments)
         until(program.is_up, what="the program is up")
         self.busy[ident] = program
@@ -385,6 +442,14 @@ class Server:
         directory = Path(f"/proc/{self.pid}/fd")
         return len([fd for fd in os.listdir(directory) if "seccomp" not in link_of(directory / fd)])
 
+    def memory(self, field):
+        """Kilobytes: VmRSS now, VmHWM the most since forget_peak()."""
+        status = read_proc(self.pid, "status").decode()
+        return next(int(line.split()[1]) for line in status.splitlines() if line.startswith(f"{field}:"))
+
+    def forget_peak(self):
+        Path(f"/proc/{self.pid}/clear_refs").write_text("5")
+
     def clis(self):
         """Process ids of the attached engine CLIs of running calls."""
         def attached(words):
@@ -396,7 +461,7 @@ class Server:
         """Until so many wait for their code. Wants --pass-through-env with the
         mark: by that the interpreters inside are known."""
         def waiting():
-            return [pid for pid, _ in marked_processes(self.mark) if waits_for_code(pid)]
+            return [pid for pid, _ in marked_processes(self.mark) if self.engine.waits_for_code(pid)]
 
         until(lambda: len(waiting()) == count, what=lambda: f"{count} spare containers, not {len(waiting())}")
         self.wait_idle()
@@ -418,6 +483,8 @@ class Server:
         os.kill(self.pid, number)
 
     def close_stdin(self):
+        with self.arrived:
+            self.recording.said(b"\n")
         try:
             self.process.stdin.close()
         except BrokenPipeError:
@@ -452,6 +519,7 @@ class Server:
 
     def discard(self):
         """Whatever state it is in: end it, so that a failed test leaves nothing."""
+        self.recording.save()
         if self.process.poll() is None:
             self.close_stdin()
             try:
@@ -480,17 +548,66 @@ class Server:
             self.discard()
 
 
+class Session:
+    """An interpreter that a server keeps for its client."""
+
+    def __init__(self, server, tool="run_python_code", code=None, **arguments):
+        self.server = server
+        self.tool = tool
+        self.first = server.call(code or {"run_python_code": "None"}.get(tool, "undefined"), tool, session="new",
+                                 **arguments)
+        assert self.first["isError"] is False, self.first
+        assert self.first["structuredContent"]["session_ended"] is False, self.first
+        self.handle = self.first["structuredContent"]["session"]
+
+    def start(self, code, **arguments):
+        return self.server.start_call(code, self.tool, session=self.handle, **arguments)
+
+    def call(self, code, seconds=PATIENCE, **arguments):
+        return self.server.result(self.start(code, **arguments), seconds)
+
+    def prints(self, code, **arguments):
+        """What a snippet that succeeds says on stdout."""
+        result = self.call(code, **arguments)
+        assert result["isError"] is False, result
+        told = result["structuredContent"]
+        assert (told["exit_code"], told["stderr"], told["session_ended"]) == (0, "", False), result
+        return told["stdout"]
+
+    def value(self, code, **arguments):
+        """Of the last expression, of a snippet that succeeds and prints nothing."""
+        result = self.call(code, **arguments)
+        assert result["isError"] is False, result
+        told = result["structuredContent"]
+        assert (told["exit_code"], told["stdout"], told["stderr"], told["session_ended"]) == (0, "", "", False), result
+        return told.get("value")
+
+    def uri(self, path, handle=None):
+        return f"sandbox://session/{handle or self.handle}/{urllib.parse.quote(path)}"
+
+    def read(self, path, handle=None):
+        """The reply to the request for one of its files."""
+        return self.server.request("resources/read", {"uri": self.uri(path, handle)})
+
+    def end(self):
+        return self.server.result(self.server.start("tools/call", {"name": "end_session",
+                                                                   "arguments": {"session": self.handle}}))
+
+
 # --- results -----------------------------------------------------------------
 
 
 def text_of(result):
+    """Files that the program left behind are left to the tests of files."""
+    if "files" in result.get("structuredContent", ()):
+        return result["content"][0]["text"].partition("\n\n[files]\n")[0]
     assert [item["type"] for item in result["content"]] == ["text"], result
     return result["content"][0]["text"]
 
 
 def facts_of(result):
-    """structuredContent without the one value that differs each time."""
-    facts = dict(result["structuredContent"])
+    """structuredContent without files and the one value that differs each time."""
+    facts = {key: value for key, value in result["structuredContent"].items() if not key.startswith("files")}
     duration = facts.pop("duration_ms")
     assert isinstance(duration, int) and duration >= 0
     return facts
@@ -518,7 +635,7 @@ def assert_failure(result, stdout="", stderr="", exit_code=None, signal=None, no
         expected["signal"] = signal
     if timed_out:
         expected["timed_out"] = True
-    assert {key: value for key, value in said.items() if key != "note"} == expected
+    assert {key: value for key, value in said.items() if key not in ("note", "files")} == expected
     assert (note or "") in said.get("note", ""), said
     assert ("note" in said) == (note is not None)
 
@@ -529,3 +646,36 @@ def assert_refused(result, *words):
     assert "structuredContent" not in result
     for word in words:
         assert word in text_of(result)
+
+
+def said_of(result):
+    """The text item, which comes first."""
+    assert result["content"][0]["type"] == "text", result
+    return result["content"][0]["text"]
+
+
+def listed_of(result):
+    """Path and size of each file, in the order in which they are told."""
+    return {file["path"]: file["size"] for file in result["structuredContent"].get("files", [])}
+
+
+def returned_of(result):
+    """What came with the result, by path: bytes. Images have no path, but are
+    in the order of the list."""
+    names = [file["path"] for file in result["structuredContent"].get("files", []) if file["returned"]]
+    items = [item for item in result["content"][1:] if item["type"] != "resource_link"]
+    assert len(names) == len(items), result["structuredContent"]["files"]
+    return {name: bytes_of(item, name) for name, item in zip(names, items)}
+
+
+def bytes_of(item, name):
+    if item["type"] != "resource":
+        return base64.b64decode(item["data"], validate=True)
+    resource = item["resource"]
+    assert urllib.parse.unquote(resource["uri"]).endswith("/" + name), (name, resource["uri"])
+    return resource_bytes(resource)
+
+
+def resource_bytes(resource):
+    assert ("text" in resource) != ("blob" in resource), list(resource)
+    return resource["text"].encode() if "text" in resource else base64.b64decode(resource["blob"], validate=True)

@@ -4,7 +4,7 @@ import os
 import signal
 
 import pytest
-from harness import assert_failure, assert_refused, assert_success, children_of, command_line, facts_of, until
+from harness import assert_failure, assert_refused, assert_success, children_of, command_line, until
 
 SLEEP = "import time; print('up', flush=True); time.sleep(300)"
 
@@ -14,24 +14,6 @@ def test_timeout_keeps_what_was_printed(engine, serve):
     result = server.call(SLEEP, timeout_seconds=2)
     assert_failure(result, stdout="up\n", signal="SIGKILL", timed_out=True, note="stopped after 2.")
     assert 2000 <= result["structuredContent"]["duration_ms"] < 15000
-    server.wait_no_containers()
-
-
-def test_timeout_of_a_program_that_ignores_signals(engine, serve):
-    server = serve(engine)
-    code = ("import signal, os\nfor n in range(1, 32):\n  if n not in (9, 19): signal.signal(n, signal.SIG_IGN)\n"
-            "print('up', flush=True)\nos.fork()\nwhile True: pass")
-    result = server.call(code, timeout_seconds=2)
-    assert_failure(result, stdout="up\n", signal="SIGKILL", timed_out=True, note="stopped after")
-    server.wait_no_containers()
-
-
-def test_timeout_of_a_program_that_floods(engine, serve):
-    """It must be drained while it is being killed, or docker hangs."""
-    server = serve(engine, "--max-output", "64k")
-    result = server.call("while True: print('x' * 4000)", timeout_seconds=1)
-    assert facts_of(result)["timed_out"] and facts_of(result)["truncated"]
-    assert len(facts_of(result)["stdout"]) < 65536 + 64
     server.wait_no_containers()
 
 
@@ -115,7 +97,7 @@ def test_other_requests_are_answered_while_code_runs(fake, serve):
     server = serve(fake())
     slow = server.start_busy()
     assert server.request("ping", seconds=5)["result"] == {}
-    assert len(server.request("tools/list", seconds=5)["result"]["tools"]) == 2
+    assert len(server.request("tools/list", seconds=5)["result"]["tools"]) == 3
     assert server.replies(slow) == []
     server.notify("notifications/cancelled", {"requestId": slow})
 

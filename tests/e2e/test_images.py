@@ -12,6 +12,23 @@ MISSING = "127.0.0.1:1/no/such-image:latest"
 # What ours promise.
 
 
+@pytest.mark.parametrize(("tool", "code", "version"), [
+    ("run_python_code", "import sys; print(*sys.version_info[:2], sep='.')", "3.13"),
+    (JS, "console.log(process.versions.node.split('.')[0])", "24"),
+])
+def test_version(podman_shared, tool, code, version):
+    assert_success(podman_shared.call(code, tool), version)
+
+
+def test_google_genai_unless_left_out(podman, podman_shared):
+    """scripts/images says on a label what it could not have."""
+    left_out = podman.run("image", "inspect", "--format", '{{index .Config.Labels "code-sandbox-mcp.without"}}',
+                          podman.python_image).stdout.split()
+    assert left_out in ([], ["google-genai"])
+    code = "import importlib.util as u; print(bool(u.find_spec('google') and u.find_spec('google.genai')))"
+    assert_success(podman_shared.call(code, timeout_seconds=60), str(left_out == []))
+
+
 @pytest.mark.parametrize("name", ["numpy", "pandas", "sklearn", "requests", "matplotlib"])
 def test_python_library(podman_shared, name):
     assert_success(podman_shared.call(f"import {name}; print('ok')", timeout_seconds=60), "ok")
@@ -67,7 +84,8 @@ def test_python_image_option(podman, serve):
 def test_missing_image_is_said_in_the_engine_s_words(engine, serve):
     server = serve(engine, "--python-image", MISSING)
     result = server.call("print(1)")
-    assert_refused(result, MISSING, "could not be pulled", "connection refused", "--python-image")
+    assert_refused(result, MISSING, "could not be pulled", "connection refused", "--image")
+    assert server.stderr.count(f"image {MISSING} is missing: pulling it") == 1
 
 
 def test_missing_image_gives_progress(podman, serve):

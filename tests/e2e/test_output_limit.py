@@ -51,13 +51,8 @@ def test_characters_are_not_cut_in_two(fake, serve):
 def test_flood_is_drained_and_memory_stays_flat(fake, serve):
     server = serve(fake(), "--max-output", "64k")
     server.call("print(1)")
-    before = resident_kilobytes(server.pid)
+    before = server.memory("VmRSS")
     result = server.call("import os\nfor i in range(1600): os.write(1, b'x' * 65536)")
     assert facts_of(result)["truncated"] is True
     assert f"[... {1600 * 65536 - 65536} bytes cut ...]" in text_of(result)
-    assert resident_kilobytes(server.pid) - before < 20000
-
-
-def resident_kilobytes(pid):
-    with open(f"/proc/{pid}/status") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
+    assert server.memory("VmRSS") - before < 20000

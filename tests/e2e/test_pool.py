@@ -32,6 +32,14 @@ def test_each_call_has_a_fresh_container(engine, serve):
     assert len(seen) == 2
 
 
+@pytest.mark.parametrize("tool, code", [("run_python_code", "print(1)"), ("run_js_code", "console.log(1)")])
+def test_interpreter_of_a_spare_waits(engine, serve, tool, code):
+    """It is up and reads, so that the code need not wait for it."""
+    server = serve(engine, *MARKED, pool=1)
+    assert_success(server.call(code, tool), "1")
+    server.wait_for_spares(1)
+
+
 def test_spares_are_as_many_as_asked_for(podman, serve):
     server = serve(podman, *MARKED, pool=3)
     server.call("print(1)")
@@ -71,6 +79,16 @@ def test_spare_whose_cli_was_killed_is_replaced(engine, serve):
     until(lambda: server.clis() and cli not in server.clis(), what="another one")
     server.wait_for_spares(1)
     assert_success(server.call("print('still here')"), "still here")
+
+
+def test_container_whose_cli_is_killed_as_it_starts_is_replaced(engine, serve):
+    server = serve(engine, pool=0)
+    server.call("print(1)")
+    server.wait_idle()
+    ident = server.start_call("print('second try')")
+    [cli] = until(server.clis)
+    os.kill(cli, signal.SIGKILL)
+    assert_success(server.result(ident), "second try")
 
 
 @pytest.mark.parametrize("tool, code", [("run_python_code", "print(6 * 7)"), ("run_js_code", "console.log(6 * 7)")])

@@ -1,6 +1,6 @@
 """Progress notifications, for those who asked."""
 
-from harness import assert_success
+from harness import Session, assert_success
 
 
 def test_output_comes_as_progress(fake, serve):
@@ -15,6 +15,19 @@ def test_output_comes_as_progress(fake, serve):
     counts = [note["progress"] for note in notes]
     assert counts == sorted(set(counts))
     assert any("step" in note["message"] for note in notes)
+
+
+def test_output_comes_as_progress_from_each_engine(engine, serve):
+    """While the program runs: it waits for what the client does then."""
+    server = serve(engine)
+    session = Session(server)
+    ident = session.start("import time\nfor n in range(100):\n  print('line', n); time.sleep(0.1)",
+                          meta={"progressToken": "live"}, timeout_seconds=60)
+    server.wait_notification(lambda message: "line 1" in message["params"].get("message", ""))
+    assert server.replies(ident) == []
+    server.notify("notifications/cancelled", {"requestId": ident})
+    assert session.value("n < 99") == "True"
+    session.end()
 
 
 def test_none_without_a_token(fake, serve):

@@ -4,7 +4,7 @@ import json
 import threading
 
 import pytest
-from harness import NEWEST, Server, assert_refused, assert_success, facts_of, text_of, until
+from harness import FLAT, NEWEST, Server, assert_refused, assert_success, facts_of, text_of, until
 
 LEGACY = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
 MODERN = "2026-07-28"
@@ -56,7 +56,7 @@ def test_result_fits_the_revision(fake, serve, version):
     result = server.call("print(1)")
     assert text_of(result) == "1"
     assert ("structuredContent" in result) == (version >= "2025-06-18")
-    [tool, _] = server.request("tools/list")["result"]["tools"]
+    tool = server.request("tools/list")["result"]["tools"][0]
     assert ("outputSchema" in tool) == (version >= "2025-06-18")
     assert ("annotations" in tool) == (version >= "2025-03-26")
 
@@ -79,12 +79,13 @@ def test_revision_can_be_agreed_anew(plain):
 
 def test_tools_are_listed(plain):
     tools = plain.request("tools/list")["result"]["tools"]
-    assert [tool["name"] for tool in tools] == ["run_python_code", "run_js_code"]
-    for tool in tools:
+    assert [tool["name"] for tool in tools] == ["run_python_code", "run_js_code", "end_session"]
+    for tool in tools[:2]:
         schema = tool["inputSchema"]
         assert schema["type"] == "object" and schema["required"] == ["code"]
         assert schema["properties"]["code"]["type"] == "string"
         assert "timeout_seconds" in schema["properties"]
+    assert tools[2]["inputSchema"]["required"] == ["session"]
 
 
 def test_tools_list_is_always_the_same(plain):
@@ -105,7 +106,8 @@ def test_unknown_cursor(plain, method):
 def test_resources(plain):
     [resource] = plain.request("resources/list")["result"]["resources"]
     assert resource["uri"] == "sandbox://environments"
-    assert plain.request("resources/templates/list")["result"]["resourceTemplates"] == []
+    [template] = plain.request("resources/templates/list")["result"]["resourceTemplates"]
+    assert template["uriTemplate"] == "sandbox://session/{session}/{+path}"
 
 
 def test_unknown_resource(plain):
@@ -223,11 +225,16 @@ def test_what_is_no_request_is_not_answered(plain, line):
 
 
 def test_line_that_is_too_long(plain):
-    block = b"x" * (1 << 20)
-    for _ in range(42):
+    """100 MB, of which no more is kept than a line may have, and that not for long."""
+    before = plain.memory("VmRSS")
+    plain.forget_peak()
+    block = b"x" * 1_000_000
+    for _ in range(100):
         plain.send_bytes(block)
     plain.send_bytes(b"\n")
     assert error_without_id(plain) == -32600
+    assert plain.memory("VmHWM") - before < 40 * 1024 + FLAT
+    assert plain.memory("VmRSS") - before < FLAT
     assert_still_works(plain)
 
 
@@ -291,7 +298,7 @@ def test_stdin_from_a_file(fake, tmp_path):
     path.write_text("".join(json.dumps(message) + "\n" for message in messages))
     with path.open() as stdin, Server(fake(), revision=None, stdin=stdin) as server:
         assert server.wait(1)["result"]["protocolVersion"] == NEWEST
-        assert len(server.wait(2)["result"]["tools"]) == 2
+        assert len(server.wait(2)["result"]["tools"]) == 3
         server.wait_exit()
         server.assert_clean()
 
@@ -316,7 +323,7 @@ def test_client_that_does_not_read_for_a_while(fake, serve):
         writer.start()
         writer.join(1)
     for number in range(count):
-        assert len(server.wait(f"u{number}")["result"]["tools"]) == 2
+        assert len(server.wait(f"u{number}")["result"]["tools"]) == 3
     writer.join()
 
 
@@ -408,6 +415,21 @@ def test_discover_without_meta(plain):
 
 def test_modern_unknown_resource(plain):
     assert plain.request("resources/read", modern({"uri": "sandbox://x"}))["error"]["code"] == -32602
+
+
+def test_modern_calls_have_no_state_without_a_handle(podman, serve):
+    """Requests stand alone; whoever has the handle has the session."""
+    server = serve(podman, revision=None)
+
+    def call(tool="run_python_code", **arguments):
+        return server.result(server.start("tools/call", modern({"name": tool, "arguments": arguments})))
+
+    handle = call(code="x = 41", session="new")["structuredContent"]["session"]
+    assert facts_of(call(code="print('x' in globals())"))["stdout"] == "False\n"
+    assert facts_of(call(code="x", session="new"))["exit_code"] == 1
+    assert facts_of(call(code="x + 1", session=handle))["value"] == "42"
+    call("end_session", session=handle)
+    assert call(code="x", session=handle)["isError"] is True
 
 
 def test_eras_side_by_side(plain):

@@ -5,59 +5,15 @@ import os
 import signal
 import struct
 import subprocess
-import tempfile
 import termios
 import threading
 import time
-from pathlib import Path
 
 import pytest
-from harness import MARK, PATIENCE, SANITIZER_WORDS, Sleeper, find_program, marked_processes, until
+from command import Run
+from harness import PATIENCE, Sleeper, until
 
 HELLO = "print('hello')\n"
-
-
-class Run:
-    """The command under way."""
-
-    def __init__(self, engine, *words, stdin=subprocess.DEVNULL, **named):
-        self.engine = engine
-        self.mark = os.urandom(8).hex()
-        command = engine.command(pool=1)
-        place = command.index(str(engine.binary())) + 1
-        command = [*command[:place], "run", *command[place:], *map(str, words)]
-        self.process = subprocess.Popen(command, env=engine.environment({MARK: self.mark}), stdin=stdin,
-                                        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **named})
-
-    def find_pid(self):
-        return until(lambda: find_program(self.process.pid, self.engine.binary()))
-
-    def finish(self, text=None):
-        """Its exit status, stdout and stderr; nothing is left of it."""
-        out, err = self.process.communicate(text.encode() if text is not None else None, timeout=PATIENCE)
-        err = (err or b"").decode()
-        assert not [word for word in SANITIZER_WORDS if word in err], err
-        until(lambda: not marked_processes(self.mark), 10, lambda: f"no process: {marked_processes(self.mark)}")
-        return self.process.returncode, (out or b"").decode(), err
-
-
-@pytest.fixture
-def fake_engine(fake):
-    return fake()
-
-
-@pytest.fixture
-def program():
-    """Writes a program where any user can read it."""
-    with tempfile.TemporaryDirectory(prefix="csm-") as directory:
-        os.chmod(directory, 0o755)
-
-        def write(text, name="program.py"):
-            path = Path(directory, name)
-            path.write_text(text)
-            return path
-
-        yield write
 
 
 def test_hello(engine, program):
@@ -162,14 +118,16 @@ def pipe_is_full(stream):
     return before > 30000 and not any(bytes_in(stream) != before for _ in polls(0.3))
 
 
-def test_reader_that_goes_away(fake_engine, program):
-    """As with head: the program ends, and so do we."""
-    run = Run(fake_engine, program("import sys\nfor i in range(10**9): print(i)"))
+@pytest.mark.parametrize("words", [(), ("--redact", "--pass-through-env", "API_KEY")])
+def test_reader_that_goes_away(fake_engine, program, words):
+    """As with head: the program ends, and so do we, in good order."""
+    run = Run(fake_engine, *words, program("for i in range(10**9): print(i)"), env={"API_KEY": "999999"})
     assert run.process.stdout.readline() == b"0\n"
     pid = run.find_pid()
     run.process.stdout.close()
-    run.process.wait(PATIENCE)
-    run.process.stderr.close()
+    run.process.stdout = None
+    status, _, err = run.finish()
+    assert (status, err) == (128 + signal.SIGPIPE, "")
     assert fake_engine.containers(f"code-sandbox-mcp-{pid}-") == []
 
 
@@ -215,3 +173,29 @@ def test_image_that_is_not_there(podman, program):
 def test_stdin_is_not_the_program_s(fake_engine, program):
     run = Run(fake_engine, program("import sys; print(repr(sys.stdin.read()))"), stdin=subprocess.PIPE)
     assert run.finish("not for the program") == (0, "''\n", "")
+
+
+@pytest.mark.parametrize("option", ["--file=a", "--stdin=a", "--package=a", "--output=a", "--output-dir=a", "--force"])
+def test_option_without_run(fake_engine, option):
+    done = subprocess.run(fake_engine.command(option), env=fake_engine.environment(), stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=PATIENCE)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1 and option.split("=")[0] in done.stderr
+
+
+@pytest.mark.parametrize("words", [["--file", "/nowhere/data"], ["--stdin", "/nowhere/data"],
+                                   ["--output-dir", "/nowhere/data"]])
+def test_data_that_is_not_there(fake_engine, program, words):
+    """Said before anything is started."""
+    status, out, err = Run(fake_engine, *words, program(HELLO)).finish()
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1 and "/nowhere/data" in err
+    assert fake_engine.commands() == []
+
+
+def test_output_that_is_there_already(fake_engine, program):
+    path = program(HELLO)
+    status, out, err = Run(fake_engine, "--output-dir", path.parent, "--output", path.name, path).finish()
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1 and "--force" in err
+    assert fake_engine.commands() == []

@@ -8,6 +8,7 @@ the same to the letter.
 import re
 
 import pytest
+from harness import Server
 
 PYTHON = {
     "names": "print(__name__, __file__, __package__, __spec__, __builtins__.__name__, __doc__)",
@@ -112,17 +113,30 @@ JAVASCRIPT = {
 COMPARED = ("exit_code", "signal", "stdout", "stderr", "timed_out")
 
 
-@pytest.fixture(scope="module")
-def both(podman):
-    from harness import Server
+# What modules could change that were imported ahead.
+PRELOADED = ("names", "globals", "argv and path", "files that are open", "traceback", "traceback of an import",
+             "exit at once", "atexit", "warnings", "signals", "interrupted", "threads", "multiprocessing fork",
+             "multiprocessing spawn", "asyncio", "subprocess of python", "excepthook", "frames", "numpy")
 
-    servers = [Server(podman, "--interpreter", how, pool=2) for how in ("warm", "plain")]
+
+def serve_each(engine, *each):
+    servers = [Server(engine, *options, pool=2) for options in each]
     yield servers
     for server in servers:
         try:
             server.close()
         finally:
             server.discard()
+
+
+@pytest.fixture(scope="module")
+def both(podman):
+    yield from serve_each(podman, ("--interpreter", "warm"), ("--interpreter", "plain"))
+
+
+@pytest.fixture(scope="module")
+def preloaded(podman):
+    yield from serve_each(podman, ("--preload", "numpy,pandas,matplotlib.pyplot"), ("--interpreter", "plain"))
 
 
 def facts(result):
@@ -140,6 +154,11 @@ def compare(both, code, tool):
 @pytest.mark.parametrize("name", PYTHON)
 def test_python(both, name):
     compare(both, PYTHON[name], "run_python_code")
+
+
+@pytest.mark.parametrize("name", PRELOADED)
+def test_preloaded_python(preloaded, name):
+    compare(preloaded, PYTHON[name], "run_python_code")
 
 
 @pytest.mark.parametrize("name", JAVASCRIPT)

@@ -1,23 +1,26 @@
 """However the server ends, no program and no container outlives it."""
 
+import os
 import signal
+import socket
+import subprocess
 import uuid
 
 import pytest
-from harness import Server, Sleeper, assert_success, until
+from harness import PATIENCE, Server, Sleeper, assert_success, until
 
-CALLS = 4
+CALLS = 20
 
 
 @pytest.fixture
 def busy_server(engine):
     """With running calls; on a machine of its own name, so that no server of
     another test can take it for dead and clear up in its place."""
-    server = Server(engine, hostname=f"h{uuid.uuid4().hex[:12]}")
+    server = Server(engine, "--max-parallel", str(CALLS), hostname=f"h{uuid.uuid4().hex[:12]}")
     server.programs = [Sleeper() for _ in range(CALLS)]
     for program in server.programs:
         server.start_call(program.code)
-    until(lambda: all(program.is_up() for program in server.programs), what="all programs are up")
+    until(lambda: all(program.is_up() for program in server.programs), 60, "all programs are up")
     yield server
     server.discard()
 
@@ -34,9 +37,8 @@ def test_end_of_stdin(busy_server):
     assert_nothing_outlives(busy_server)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_signal(busy_server, number):
-    busy_server.signal(number)
+def test_sigterm(busy_server):
+    busy_server.signal(signal.SIGTERM)
     assert busy_server.wait_exit() == 0
     busy_server.assert_clean()
     assert_nothing_outlives(busy_server)
@@ -61,10 +63,11 @@ def test_client_that_stops_reading(podman, serve):
     server.wait_stopped(ident)
 
 
-def test_hangup(podman, serve):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+def test_other_signals(podman, serve, number):
     server = serve(podman)
     ident = server.start_busy()
-    server.signal(signal.SIGHUP)
+    server.signal(number)
     assert server.wait_exit() == 0
     server.assert_clean()
     server.wait_stopped(ident)
@@ -74,3 +77,17 @@ def test_finished_calls_do_not_delay_the_end(podman, serve):
     server = serve(podman)
     assert_success(server.call("print(1)"), "1")
     server.close(idle=False)
+
+
+def test_flags_of_a_file_that_is_both_stdin_and_stdout(fake):
+    """Others may share it, and are left what they had."""
+    engine = fake()
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        process = subprocess.Popen(engine.command(), stdin=theirs, stdout=theirs, env=engine.environment())
+        ours.sendall(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+        assert b'"id":1' in ours.recv(1000)
+        assert not os.get_blocking(theirs.fileno())
+        ours.shutdown(socket.SHUT_WR)
+        assert process.wait(PATIENCE) == 0
+        assert os.get_blocking(theirs.fileno())

@@ -1,0 +1,117 @@
+"""An image of somebody else, who had other ideas of how it is run."""
+
+import json
+import os
+import shutil
+import tempfile
+import uuid
+from pathlib import Path
+
+import pytest
+from harness import Session, assert_success, facts_of, returned_of, until
+
+DOCKERFILE = """
+FROM docker.io/{image}
+RUN rm -rf /sandbox && mkdir -m 755 /sandbox && mkdir -m 1777 /data && \\
+    cp /usr/bin/id /usr/local/bin/who && chmod 4755 /usr/local/bin/who
+VOLUME /data
+WORKDIR /data
+HEALTHCHECK --interval=1s CMD touch /data/healthy
+ENTRYPOINT ["/bin/false"]
+CMD ["nothing"]
+USER daemon
+"""
+
+
+# Its shell and its tools come before those that are there.
+BUSYBOX = """
+FROM docker.io/{image}
+COPY busybox /busybox/
+RUN ["/busybox/busybox", "--install", "/busybox"]
+ENV PATH=/busybox:/usr/local/bin:/usr/bin:/bin
+"""
+
+
+def built(engine, dockerfile, *files):
+    name = f"localhost/code-sandbox-test-{uuid.uuid4().hex}"
+    with tempfile.TemporaryDirectory(prefix="csm-") as directory:
+        os.chmod(directory, 0o755)
+        Path(directory, "Dockerfile").write_text(dockerfile.format(image=engine.python_image))
+        for file in files:
+            shutil.copy(file, directory)
+        # A health check is not in every format of images.
+        engine.run("build", "--network=none", f"--tag={name}", directory,
+                   env={"DOCKER_BUILDKIT": "0", "BUILDAH_FORMAT": "docker"})
+    yield name
+    engine.run("rmi", "--force", name)
+
+
+@pytest.fixture(scope="session")
+def image(engine):
+    yield from built(engine, DOCKERFILE)
+
+
+@pytest.fixture(scope="session")
+def busybox(podman):
+    yield from built(podman, BUSYBOX, shutil.which("busybox"))
+
+
+WHO_AND_WHERE = """
+import os, time
+print(os.getuid(), os.getgid(), os.environ["HOME"], os.getcwd() in ("/sandbox", "/home/sandbox"))
+print(os.listdir() != [], os.statvfs("/").f_flag & os.ST_RDONLY != 0)
+open("file", "w").write("text")
+time.sleep(2.5)
+print(os.listdir("/data"))
+"""
+
+
+@pytest.mark.parametrize("mode", ["warm", "plain"])
+def test_what_the_image_says_does_not_count(engine, serve, image, mode):
+    """Not its user, its entry point, its health check, nor whose /sandbox is."""
+    server = serve(engine, "--python-image", image, "--interpreter", mode)
+    assert_success(server.call(WHO_AND_WHERE), "65534 65534 /home/sandbox True\nTrue True\n[]")
+
+
+def test_volume(engine, serve, image):
+    """podman makes none. docker's can be written to, and goes with the container."""
+    server = serve(engine, "--python-image", image)
+    ident = server.start_busy()
+    [facts] = json.loads(engine.run("container", "inspect", *server.containers()).stdout)
+    volumes = [mount["Name"] for mount in facts["Mounts"] if mount["Type"] == "volume"]
+    assert len(volumes) == (engine.name == "docker")
+    server.notify("notifications/cancelled", {"requestId": ident})
+    server.wait_stopped(ident)
+    until(lambda: not set(volumes) & set(engine.run("volume", "ls", "--quiet").stdout.split()), what="it is gone")
+    result = server.call("open('/data/new', 'w')")
+    assert (facts_of(result)["exit_code"] == 0) == (engine.name == "docker")
+    assert engine.name == "docker" or "Read-only file system" in facts_of(result)["stderr"]
+
+
+def test_busybox(podman, serve, busybox):
+    """All that the runner does, with tools that know less."""
+    server = serve(podman, "--python-image", busybox)
+    code = """
+import os, sys
+print(os.path.realpath("/proc/1/exe"), sys.argv[1:], input(), open("dir/in").read())
+open("out", "w").write("x" * 5000)"""
+    files = [{"path": "dir/in", "text": "given"}, {"path": "other", "text": "y" * 70_000}]
+    result = server.call(code, args=["a b", "c"], stdin="line\n", files=files, outputs=["out"])
+    assert facts_of(result)["stdout"] == "/busybox/sh ['a b', 'c'] line given\n", result
+    assert returned_of(result) == {"out": b"x" * 5000}
+    session = Session(server, code="import os; x = 1; os.chdir('/tmp')")
+    for number in range(2):
+        told = session.call("x += 1; x", files=[{"path": f"f{number}", "text": "z" * 70_000}])
+        assert told["structuredContent"]["value"] == str(2 + number)
+    session.end()
+
+
+SETUID = "import os, subprocess; print(oct(os.stat('/usr/local/bin/who').st_mode), subprocess.getoutput('who -u'))"
+
+
+def test_setuid_program_gives_nothing(engine, serve, image):
+    """It would, without one flag of many."""
+    options = ("--python-image", image)
+    assert_success(serve(engine, *options).call(SETUID), "0o104755 65534")
+    loose = serve(engine, *options, "--loosen", "no-new-privileges")
+    assert facts_of(loose.call(SETUID))["stdout"] == "0o104755 0\n"
