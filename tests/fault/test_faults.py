@@ -1,12 +1,17 @@
 """Engines that fail in ways that real ones do now and then."""
 
+import glob
+import hashlib
 import json
 import os
 import resource
 import signal
+import subprocess
+import time
 
 import pytest
-from harness import assert_failure, assert_refused, assert_success, facts_of, text_of, until
+from harness import (ROOT, SANITIZED, assert_failure, assert_refused, assert_success, facts_of, read_proc, text_of,
+                     until)
 
 HELLO = "print('hello')"
 
@@ -136,14 +141,6 @@ def test_engine_that_goes_down_later_says_so(fake, serve):
     assert_refused(call(server), "no space left on device")
 
 
-def test_info_that_hangs(fake, serve):
-    """Its deadline is 15 s; ping works meanwhile, and nothing is left behind."""
-    server = serve(fake("info-hangs"))
-    ident = server.start_call(HELLO)
-    assert server.request("ping", seconds=5)["result"] == {}
-    assert_refused(server.result(ident, 30), "no answer within 15 seconds")
-
-
 def test_cancel_while_info_hangs(fake, serve):
     engine = fake("info-hangs")
     server = serve(engine)
@@ -169,6 +166,17 @@ def test_no_engine_command_before_it_is_needed(fake, serve):
 def test_start_that_fails_is_told_in_the_engine_s_words(fake, serve, name):
     result = call(serve(fake("disk-full", name)))
     assert_refused(result, "no space left on device")
+
+
+@pytest.mark.parametrize("name, words", [("podman", "opening seccomp profile failed"),
+                                         ("docker", "Decoding seccomp profile failed")])
+def test_engine_that_does_not_take_the_profile(fake, serve, name, words):
+    """What that means is told, and what is advised helps."""
+    engine = fake("no-seccomp", name)
+    result = call(serve(engine))
+    assert_refused(result, f"{engine.cli} did not take the seccomp profile", "on another machine", "--seccomp FILE",
+                   "--seccomp engine", words)
+    assert_success(call(serve(engine, "--seccomp", "engine")), "hello")
 
 
 def test_name_that_is_taken(fake, serve):
@@ -223,8 +231,9 @@ def test_copied_in(fake, serve):
     server = serve(engine)
     assert_success(call(server), "hello")
     assert_failure(call(server, "import sys; sys.exit(3)"), exit_code=3)
+    assert_success(call(server, "console.log('hello')", tool="run_js_code"), "hello")
     assert [words[0] for words in engine.commands() if words[0] in ("run", "create", "cp", "start")] == [
-        "run", "create", "cp", "start", "create", "cp", "start"]
+        "run", "create", "cp", "start", "create", "cp", "start", "run", "create", "cp", "start"]
 
 
 def test_copy_that_fails(fake, serve):
@@ -236,6 +245,49 @@ def test_copy_that_fails(fake, serve):
 def test_start_that_fails_is_no_result_of_the_program(fake, serve):
     """The program never ran: its exit status cannot be 125."""
     assert_refused(call(serve(fake("no-shell start-fails"))), "the fake network is down")
+
+
+@pytest.mark.parametrize("status", [1, 125, 126, 127])
+def test_exit_status_of_a_program_is_no_failure_of_the_engine(fake, serve, tmp_path, status):
+    """With no runner to tell, the engine's own numbers are the program's too; it
+    runs once all the same."""
+    server = serve(fake("no-shell"))
+    code = f"print('run', file=open('{tmp_path}/runs', 'a')); print('Erring'); raise SystemExit({status})"
+    assert_failure(server.call(code), stdout="Erring\n", exit_code=status)
+    assert (tmp_path / "runs").read_text() == "run\n"
+    until(lambda: server.stderr.count("has no shell") == 1, what="a warning")
+
+
+# A container that has died while it waited.
+
+
+def test_code_that_was_lost_is_run_once(fake, serve, tmp_path):
+    """The containers end after they have taken the code, and before they run it."""
+    server = serve(fake("loses-code"))
+    assert_success(server.call(f"print('run', file=open('{tmp_path}/runs', 'a')); print('done')"), "done")
+    assert (tmp_path / "runs").read_text() == "run\n"
+
+
+def test_code_is_not_run_again_when_nobody_knows(fake, serve, tmp_path):
+    """The CLI has lost its daemon: what goes on behind it cannot be seen."""
+    engine = fake("loses-daemon")
+    server = serve(engine)
+    assert_refused(server.call(f"print('run', file=open('{tmp_path}/runs', 'a'))"), "on its way", "most likely did not run")
+    assert len(engine.commands("run")) == 1
+    assert not (tmp_path / "runs").exists()
+
+
+def test_container_that_is_made_after_its_removal(fake, serve):
+    """Nobody waits for it any more, and then it is there."""
+    engine = fake("made-late")
+    server = serve(engine)
+    ident = server.start_call("print(1)")
+    until(lambda: engine.commands("run"), what="a start")
+    server.notify("notifications/cancelled", {"requestId": ident})
+    until(engine.containers, what="a container that is late")
+    server.wait_no_containers()
+    engine.behave("ok")
+    assert_success(call(server), "hello")
 
 
 # A container that goes wrong half-way.
@@ -419,7 +471,7 @@ def test_slow_pull_gives_progress(fake, serve):
 
 def test_pull_that_fails(fake, serve):
     result = call(serve(fake("image-missing pull-fails")))
-    assert_refused(result, "philschmi/code-sandbox-python:latest", "503 Service Unavailable", "--python-image")
+    assert_refused(result, "philschmi/code-sandbox-python:latest", "503 Service Unavailable", "--image")
 
 
 def test_calls_share_one_pull(fake, serve):
@@ -429,6 +481,7 @@ def test_calls_share_one_pull(fake, serve):
     for number, ident in enumerate(calls):
         assert_success(server.result(ident), str(number))
     assert len(engine.commands("pull")) == 1
+    assert server.stderr.count("is missing: pulling it") == 1
 
 
 def test_cancel_during_a_pull(fake, serve):
@@ -444,14 +497,17 @@ def test_cancel_during_a_pull(fake, serve):
 # Many calls, few means.
 
 
-def test_never_more_than_the_parallel_limit(fake, serve):
-    engine = fake("ok")
-    server = serve(engine, "--max-parallel", "4")
-    calls = [server.start_call("import time; time.sleep(0.2); print(1)") for _ in range(20)]
+def test_never_more_than_the_parallel_limit(fake, serve, tmp_path):
+    server = serve(fake("ok"), "--max-parallel", "4")
+    running = tmp_path / "running"
+    running.mkdir()
+    code = (f"import os, time; name = f'{running}/{{os.getpid()}}'; open(name, 'w')\n"
+            "time.sleep(0.2); os.remove(name); print(1)")
+    calls = [server.start_call(code) for _ in range(20)]
     most = 0
     while any(not server.replies(ident) for ident in calls):
-        most = max(most, len(server.clis()))
-        assert most <= 5, "a CLI that is still being cleared away is one more at most"
+        most = max(most, len(os.listdir(running)))
+        assert most <= 4
     for ident in calls:
         assert_success(server.result(ident), "1")
     assert most >= 2
@@ -470,6 +526,17 @@ def test_too_many_waiting_calls_are_refused(fake, serve):
     server.close(idle=False)
 
 
+def test_too_many_waiting_bytes_are_refused(fake, serve):
+    server = serve(fake("never-ready"), "--max-parallel", "1")
+    calls = [server.start_call(HELLO + "#" * 16_000_000) for _ in range(19)]
+    assert_refused(server.result(calls[-1]), "Too many calls are waiting")
+    for ident in calls[:-1]:
+        server.notify("notifications/cancelled", {"requestId": ident})
+    server.request("ping")
+    assert not any(server.replies(ident) for ident in calls)
+    server.close(idle=False)
+
+
 def test_out_of_descriptors(fake, serve):
     """The call that gets none is refused; the server lives on."""
     server = serve(fake("ok"))
@@ -485,6 +552,67 @@ def test_out_of_descriptors(fake, serve):
     assert_success(call(server), "hello")
 
 
+# The clock.
+
+
+class Clock:
+    """The server's own, to be set while it runs. Only the server is fooled, not
+    its engine."""
+
+    def __init__(self, directory, monotonic):
+        library = next(iter(glob.glob("/usr/lib/*/faketime/libfaketime.so.1")), None) or pytest.skip("no libfaketime")
+        self.file = directory / "clock"
+        self.env = {"LD_PRELOAD": library, "FAKETIME_TIMESTAMP_FILE": str(self.file), "FAKETIME_NO_CACHE": "1",
+                    "FAKETIME_DONT_FAKE_MONOTONIC": "0" if monotonic else "1",
+                    "ASAN_OPTIONS": "verify_asan_link_order=0"}
+        self.set(0)
+
+    def set(self, seconds):
+        fresh = self.file.with_suffix(".new")
+        fresh.write_text(f"{seconds:+}")
+        fresh.replace(self.file)
+
+    def told(self):
+        """By a program that is fooled in the same way."""
+        return int(subprocess.run(["date", "+%s"], env=self.env, check=True, capture_output=True, text=True).stdout)
+
+
+@pytest.mark.parametrize("jump", [86400, -86400])
+def test_clock_that_is_set(fake, serve, tmp_path, jump):
+    """Time limits go by another one."""
+    clock = Clock(tmp_path, monotonic=False)
+    server = serve(fake(), env=clock.env)
+    assert clock.env["LD_PRELOAD"].encode() in read_proc(server.pid, "maps")
+    short, long = server.start_busy(timeout_seconds=5), server.start_call("import time; time.sleep(7); print('done')")
+    clock.set(jump)
+    assert abs(clock.told() - time.time() - jump) < 60, "libfaketime does what it should"
+    assert_failure(server.result(short, 20), stdout="up\n", signal="SIGKILL", timed_out=True, note="stopped after 5.")
+    assert_success(server.result(long, 20), "done")
+
+
+@pytest.mark.parametrize(("mode", "command", "deadline", "words"), [
+    ("info-hangs", "info", 30, "no answer within 30 seconds"),
+    ("run-hangs", "run", 60, "did not start within 60 seconds"),
+    ("never-ready", "run", 60, "did not start within 60 seconds"),
+    ("image-missing inspect-hangs", "image", 30, "no answer within 30 seconds"),
+    ("image-missing pull-hangs", "pull", 1800, "no answer within 1800 seconds"),
+])
+def test_command_that_hangs(fake, serve, tmp_path, mode, command, deadline, words):
+    """It is waited for that long and no longer, which a clock that is put
+    forward shows at once; nothing is left behind."""
+    clock = Clock(tmp_path, monotonic=True)
+    engine = fake(mode)
+    server = serve(engine, env=clock.env)
+    ident = server.start_call(HELLO)
+    until(lambda: engine.commands(command))
+    clock.set(deadline - 5)
+    assert server.request("ping")["result"] == {}
+    assert server.lines_within(0.5) == 0
+    clock.set(deadline + 5)
+    server.request("ping")
+    assert_refused(server.result(ident, 10), words)
+
+
 # The sweep.
 
 
@@ -493,8 +621,10 @@ def test_sweep_that_cannot_list_hurts_nobody(fake, serve):
     assert_success(call(server), "hello")
 
 
-def test_orphan_is_swept(fake, serve):
-    engine = fake("ok")
+@pytest.mark.parametrize("mode", ["ok", "odd-ids"])
+def test_orphan_is_swept(fake, serve, mode):
+    """By its id, and by nothing else that the engine says instead."""
+    engine = fake(mode)
     path = engine.state / "containers" / "code-sandbox-mcp-1-0-dead"
     path.parent.mkdir()
     server = serve(engine)
@@ -506,8 +636,57 @@ def test_orphan_is_swept(fake, serve):
     other = serve(engine)
     other.request("tools/list")
     until(lambda: not path.exists(), what="the orphan is gone")
+    orphan = hashlib.sha256(path.name.encode()).hexdigest()
+    assert engine.commands("rm") == [["rm", "--force", "--volumes", orphan]]
     assert server.containers() == [mine]
     server.notify("notifications/cancelled", {"requestId": ident})
+
+
+# Limits that the engine cannot hold.
+
+
+ULIMITS = ["--ulimit=nofile=1024:1024", "--ulimit=core=0:0", "--ulimit=fsize=268435456:268435456"]
+MEMORY = ["--memory=1g", "--memory-swap=1g"]
+NO_MEMORY = "memory (--memory holds each process, not all together)"
+NO_PIDS = "pids (--pids counts the processes of all sandboxes)"
+NO_CPU = "cpu (--cpus is not held)"
+CONTROLLERS = [
+    ("cpuset,cpu,io,memory,pids", [*MEMORY, "--cpus=1", "--pids-limit=256", "--ulimit=nproc=4096:4096"], ""),
+    ("cpuset,memory,pids", [*MEMORY, "--pids-limit=256", "--ulimit=nproc=4096:4096"], NO_CPU),
+    ("cpu,pids", ["--ulimit=data=1073741824:1073741824", "--cpus=1", "--pids-limit=256", "--ulimit=nproc=4096:4096"],
+     NO_MEMORY),
+    ("cpu,memory", [*MEMORY, "--cpus=1", "--ulimit=nproc=256:256"], NO_PIDS),
+    ("none", ["--ulimit=data=1073741824:1073741824", "--ulimit=nproc=256:256"], f"{NO_MEMORY}, {NO_PIDS}, {NO_CPU}"),
+]
+
+
+@pytest.mark.parametrize("name", ["podman", "docker"])
+@pytest.mark.parametrize("controllers, limits, told", CONTROLLERS, ids=[row[0] for row in CONTROLLERS])
+def test_missing_controllers(fake, serve, name, controllers, limits, told):
+    """None is asked to hold what it cannot, and the user is told."""
+    engine = fake(f"controllers={controllers}", name)
+    server = serve(engine)
+    for _ in range(2):
+        assert_success(call(server), "hello")
+    words = engine.commands("run")[-1]
+    kinds = ("--memory", "--cpus", "--pids", "--ulimit")
+    assert sorted(word for word in words if word.startswith(kinds)) == sorted(limits + ULIMITS)
+    expected = f"code-sandbox-mcp: {engine.cli} has no cgroup controller here for {told}\n" if told else ""
+    assert server.stderr == expected
+
+
+def test_no_limit_above_our_own(fake, serve):
+    """An engine that may not raise them could not start anything."""
+    engine = fake("controllers=none")
+    # The shadow of a sanitized server takes terabytes of data.
+    hard = {"nofile": 1023, "nproc": 60_000, "fsize": 1 << 20, "data": 1 << (60 if SANITIZED else 29)}
+    lower = [f"--{name}={value}:{value}" for name, value in hard.items()]
+    server = serve(engine, command=["/usr/bin/prlimit", *lower, *engine.command("--pids", "65536")])
+    assert_success(call(server), "hello")
+    [words] = engine.commands("run")
+    limits = dict(word.removeprefix("--ulimit=").split("=") for word in words if word.startswith("--ulimit="))
+    hard["data"] = min(hard["data"], 1 << 30)
+    assert limits == {"core": "0:0", **{name: f"{value}:{value}" for name, value in hard.items()}}
 
 
 # What the engine gets to see.
@@ -537,6 +716,20 @@ def test_flags_of_a_container(fake, serve):
     for flag in ("--rm", "--interactive", "--pull=never", "--cap-drop=ALL", "--security-opt=no-new-privileges",
                  "--read-only", "--user=65534:65534", "--network=none", "--memory=1g", "--memory-swap=1g",
                  "--cpus=1", "--pids-limit=256", "--ipc=private", "--hostname=sandbox", "--log-driver=none",
-                 "--http-proxy=false"):
-        assert flag in flags
+                 "--http-proxy=false", "--image-volume=ignore"):
+        flags.remove(flag)
     assert not [flag for flag in flags if "volume" in flag or "mount" in flag or "privileged=" in flag]
+
+
+@pytest.mark.parametrize("name", ["podman", "docker"])
+def test_every_flag_is_in_the_manual(fake, serve, name):
+    """With its value, if that is always the same."""
+    engine = fake("ok", name)
+    assert_success(call(serve(engine)), "hello")
+    [words] = engine.commands("run")
+    manual = (ROOT / "man/code-sandbox-mcp-security.7").read_text().replace("\\-", "-")
+    chosen = ("--name", "--label", "--network", "--memory", "--memory-swap", "--cpus", "--pids-limit",
+              "--security-opt=seccomp")
+    for flag in words[words.index("run") + 1:words.index("--")]:
+        name = next((name for name in chosen if flag.startswith(f"{name}=")), flag)
+        assert f"Fl {name[1:]}" in manual, flag

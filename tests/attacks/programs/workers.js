@@ -1,0 +1,5 @@
+const { Worker, isMainThread } = require('worker_threads');
+if (isMainThread)
+  for (let i = 0; i < 64; i++)
+    new Worker(__filename);
+for (;;);
