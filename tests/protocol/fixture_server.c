@@ -24,6 +24,7 @@
 #include "reply.h"
 #include "rpc.h"
 #include "tasks.h"
+#include "token.h"
 #include "transport_http.h"
 
 #define PNG \
@@ -34,6 +35,12 @@
 #define CONTENT(items) "{\"content\":[" items "]}"
 #define IMAGE \
 	"{\"type\":\"image\",\"data\":\"" PNG "\",\"mimeType\":\"image/png\"}"
+#define MIXED \
+	"{\"type\":\"resource\",\"resource\":{" \
+	"\"uri\":\"test://mixed-content-resource\"," \
+	"\"mimeType\":\"application/json\"," \
+	"\"text\":\"{\\\"test\\\":\\\"data\\\"}\"}}"
+#define MESSAGE(content) "{\"role\":\"user\",\"content\":" content "}"
 #define NO_ARGUMENTS "{\"type\":\"object\",\"properties\":{}}"
 
 static yyjson_mut_val *
@@ -45,6 +52,22 @@ json(yyjson_mut_doc *doc, const char *text)
 
 	yyjson_doc_free(parsed);
 	return copy;
+}
+
+/* The suite's arguments need no escaping in JSON. */
+static char *
+fill_in(const char *text, const char *const *values)
+{
+	char *filled = xstrdup(text), *place;
+
+	while ((place = strstr(filled, "%s")) != NULL) {
+		char *longer = xasprintf("%.*s%s%s", (int)(place - filled),
+		    filled, *values++, place + 2);
+
+		free(filled);
+		filled = longer;
+	}
+	return filled;
 }
 
 static const char *
@@ -160,50 +183,53 @@ greet(struct mcp_client *client, const struct request *request,
 	return 0;
 }
 
-struct job {
+struct chore {
 	struct task *task;
 	struct event *timer;
-	const char *result;
+	char *result;
 };
 
 static void
-job_free(struct job *job)
+chore_free(struct chore *chore)
 {
-	event_free(job->timer);
-	free(job);
+	event_free(chore->timer);
+	free(chore->result);
+	free(chore);
 }
 
 static void
-on_job_cancelled(void *arg)
+on_chore_cancelled(void *arg)
 {
-	job_free(arg);
+	chore_free(arg);
 }
 
 static void
-on_job_done(evutil_socket_t fd, short what, void *arg)
+on_chore_done(evutil_socket_t fd, short what, void *arg)
 {
-	struct job *job = arg;
+	struct chore *chore = arg;
 
 	(void)fd;
 	(void)what;
-	task_complete(job->task, xstrdup(job->result));
-	job_free(job);
+	task_complete(chore->task, chore->result);
+	chore->result = NULL;
+	chore_free(chore);
 }
 
 static void
 start_job(struct mcp_client *client, struct reply *reply, int seconds,
     const char *result)
 {
-	struct job *job = xcalloc(1, sizeof(*job));
+	struct chore *chore = xcalloc(1, sizeof(*chore));
 	struct timeval delay = {.tv_sec = seconds};
 
-	job->result = result;
-	job->timer = evtimer_new(client->mcp->config.base, on_job_done, job);
-	evtimer_add(job->timer, &delay);
-	job->task =
-	    task_new(client->mcp->tasks, seconds, on_job_cancelled, job);
+	chore->result = xstrdup(result);
+	chore->timer =
+	    evtimer_new(client->mcp->config.base, on_chore_done, chore);
+	evtimer_add(chore->timer, &delay);
+	chore->task =
+	    task_new(client->mcp->tasks, seconds, on_chore_cancelled, chore);
 	reply->result_type = "task";
-	task_describe(job->task, reply->doc, reply->result);
+	task_describe(chore->task, reply->doc, reply->result);
 }
 
 /* As a task for those who know tasks; others get the result at once. */
@@ -240,6 +266,180 @@ failing_job(struct mcp_client *client, const struct request *request,
 	return 0;
 }
 
+#define FORM(message, field, type) \
+	"{\"method\":\"elicitation/create\",\"params\":{" \
+	"\"message\":\"" message "\",\"requestedSchema\":{" \
+	"\"type\":\"object\"," \
+	"\"properties\":{\"" field "\":{\"type\":\"" type "\"}}," \
+	"\"required\":[\"" field "\"]}}}"
+#define ELICIT(key, message, field) \
+	{key, "elicitation", FORM(message, field, "string"), \
+	    "/" key "/content/" field}
+#define NAME ELICIT("user_name", "What is your name?", "name")
+#define CONFIRM \
+	{"confirm", "elicitation", FORM("Please confirm", "ok", "boolean"), \
+	    "/confirm/action"}
+#define SAMPLE(key, text) \
+	{key, "sampling", \
+	    "{\"method\":\"sampling/createMessage\",\"params\":{" \
+	    "\"messages\":[" MESSAGE(TEXT(text)) "],\"maxTokens\":100}}", \
+	    "/" key "/content/text"}
+#define CAPITAL SAMPLE("capital_question", "What is the capital of France?")
+#define ROOTS \
+	{"client_roots", "roots", "{\"method\":\"roots/list\",\"params\":{}}", \
+	    "/client_roots/roots/0/uri"}
+
+struct question {
+	const char *key;
+	const char *capability; /* of a client that can be asked */
+	const char *request;
+	const char *answer; /* where it is in the responses */
+};
+
+#define ROUNDS 2
+#define QUESTIONS 3
+
+/* What asks the client before it answers.  In the result, %s stands for the
+ * answers of the last round, in their order. */
+static const struct {
+	const char *name;
+	struct question rounds[ROUNDS][QUESTIONS];
+	bool keeps_state;
+	bool makes_task;
+	const char *result;
+} dialogues[] = {
+    {"test_input_required_result_elicitation", {{NAME}}, false, false,
+        CONTENT(TEXT("Hello, %s!"))},
+    {"test_input_required_result_sampling", {{CAPITAL}}, false, false,
+        CONTENT(TEXT("%s"))},
+    {"test_input_required_result_list_roots", {{ROOTS}}, false, false,
+        CONTENT(TEXT("%s"))},
+    {"test_input_required_result_request_state", {{CONFIRM}}, true, false,
+        CONTENT(TEXT("state-ok"))},
+    {"test_input_required_result_multiple_inputs",
+        {{NAME, SAMPLE("greeting", "Generate a greeting"), ROOTS}}, true, false,
+        CONTENT(TEXT("%s, %s, %s"))},
+    {"test_input_required_result_multi_round",
+        {{ELICIT("step1", "Step 1: What is your name?", "name")},
+            {ELICIT("step2", "Step 2: What is your favorite color?", "color")}},
+        true, false, CONTENT(TEXT("%s"))},
+    {"test_input_required_result_tampered_state", {{CONFIRM}}, true, false,
+        CONTENT(TEXT("state-ok"))},
+    {"test_input_required_result_capabilities", {{NAME, CAPITAL}}, false, false,
+        CONTENT(TEXT("%s, %s"))},
+    {"test_tool_with_task", {{NAME}}, false, true, CONTENT(TEXT("Hello, %s!"))},
+    {"test_input_required_result_prompt",
+        {{ELICIT(
+            "user_context", "What context should the prompt use?", "context")}},
+        false, false, "{\"messages\":[" MESSAGE(TEXT("Use this: %s")) "]}"},
+};
+#define DIALOGUE_COUNT (sizeof(dialogues) / sizeof(dialogues[0]))
+
+/* What comes back with the answers tells which round they are of; random, so
+ * that nobody makes one of another. */
+static char states[DIALOGUE_COUNT][ROUNDS][TOKEN_LENGTH + 1];
+
+static void
+make_states(void)
+{
+	for (size_t i = 0; i < DIALOGUE_COUNT; i++)
+		for (size_t round = 0; round < ROUNDS; round++)
+			token_make(states[i][round]);
+}
+
+static int
+find_round(size_t dialogue, yyjson_val *state, size_t *round, struct err *err)
+{
+	const char *text = rpc_text(state);
+
+	*round = 0;
+	if (state == NULL)
+		return 0;
+	for (; text != NULL && *round < ROUNDS; ++*round)
+		if (token_equal(text, states[dialogue][*round]))
+			return 0;
+	return err_set(err, ERR_PARAMS, "this requestState is not from here");
+}
+
+static bool
+can_ask(const struct request *request, const struct question *question)
+{
+	yyjson_val *capabilities =
+	    yyjson_obj_get(yyjson_obj_get(request->message->params, "_meta"),
+	        "io.modelcontextprotocol/clientCapabilities");
+
+	return question->key != NULL &&
+	    yyjson_is_obj(yyjson_obj_get(capabilities, question->capability));
+}
+
+/* False when an answer is missing, of those that can be had. */
+static bool
+take_answers(const struct request *request, const struct question *round,
+    yyjson_val *responses, const char **values)
+{
+	for (size_t i = 0; i < QUESTIONS; i++) {
+		if (!can_ask(request, &round[i]))
+			continue;
+		values[i] =
+		    rpc_text(yyjson_ptr_get(responses, round[i].answer));
+		if (values[i] == NULL)
+			return false;
+	}
+	return true;
+}
+
+static void
+ask(const struct request *request, const struct question *round,
+    const char *state, struct reply *reply)
+{
+	yyjson_mut_val *requests =
+	    yyjson_mut_obj_add_obj(reply->doc, reply->result, "inputRequests");
+
+	for (size_t i = 0; i < QUESTIONS; i++)
+		if (can_ask(request, &round[i]))
+			yyjson_mut_obj_add_val(reply->doc, requests,
+			    round[i].key, json(reply->doc, round[i].request));
+	if (state != NULL)
+		yyjson_mut_obj_add_str(
+		    reply->doc, reply->result, "requestState", state);
+	reply->result_type = "input_required";
+}
+
+static int
+converse(struct mcp_client *client, const struct request *request,
+    struct reply *reply, bool *later, struct err *err)
+{
+	yyjson_val *params = request->message->params;
+	yyjson_val *responses = yyjson_obj_get(params, "inputResponses");
+	yyjson_val *state = yyjson_obj_get(params, "requestState");
+	const char *values[QUESTIONS] = {"", "", ""};
+	size_t i = 0, round;
+	char *text;
+
+	(void)later;
+	while (strcmp(dialogues[i].name, parameter(request, "name")) != 0)
+		i++;
+	if (find_round(i, state, &round, err) != 0)
+		return -1;
+	if (dialogues[i].keeps_state && state == NULL)
+		responses = NULL;
+	for (; round < ROUNDS; round++) {
+		if (take_answers(
+		        request, dialogues[i].rounds[round], responses, values))
+			continue;
+		ask(request, dialogues[i].rounds[round],
+		    dialogues[i].keeps_state ? states[i][round] : NULL, reply);
+		return 0;
+	}
+	text = fill_in(dialogues[i].result, values);
+	if (dialogues[i].makes_task && request->tasks)
+		start_job(client, reply, 1, text);
+	else
+		reply->result = json(reply->doc, text);
+	free(text);
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	const char *input_schema; /* NULL: no arguments */
@@ -260,14 +460,7 @@ static const struct {
                 "\"text\":\"This is an embedded resource content.\"}}"),
         NULL},
     {"test_multiple_content_types", NULL,
-        CONTENT(TEXT(
-            "Multiple content types test:") "," IMAGE ",{\"type\":\"resource\","
-                                            "\"resource\":{"
-                                            "\"uri\":\"test://"
-                                            "mixed-content-resource\","
-                                            "\"mimeType\":\"application/json\","
-                                            "\"text\":\"{\\\"test\\\":"
-                                            "\\\"data\\\"}\"}}"),
+        CONTENT(TEXT("Multiple content types test:") "," IMAGE "," MIXED),
         NULL},
     {"test_error_handling", NULL,
         "{\"isError\":true,\"content\":[" TEXT(
@@ -277,7 +470,7 @@ static const struct {
     {"test_tool_with_logging", NULL, NULL, with_logging},
     {"test_logging_tool", NULL, NULL, with_logging},
     {"test_missing_capability", NULL, NULL, missing_capability},
-    /* We never ask the client for anything; the check is that we do not. */
+    /* We send the client no requests; the check is that we do not. */
     {"test_streaming_elicitation", NULL, NULL, with_progress},
     /* Our lists do not change. */
     {"test_trigger_tool_change", NULL, CONTENT(TEXT("nothing changed")), NULL},
@@ -305,6 +498,15 @@ static const struct {
         "\"integer\"},\"label\":{\"type\":\"string\"}}}",
         NULL, slow_compute},
     {"failing_job", NULL, NULL, failing_job},
+    {"test_input_required_result_elicitation", NULL, NULL, converse},
+    {"test_input_required_result_sampling", NULL, NULL, converse},
+    {"test_input_required_result_list_roots", NULL, NULL, converse},
+    {"test_input_required_result_request_state", NULL, NULL, converse},
+    {"test_input_required_result_multiple_inputs", NULL, NULL, converse},
+    {"test_input_required_result_multi_round", NULL, NULL, converse},
+    {"test_input_required_result_tampered_state", NULL, NULL, converse},
+    {"test_input_required_result_capabilities", NULL, NULL, converse},
+    {"test_tool_with_task", NULL, NULL, converse},
 };
 #define TOOL_COUNT (sizeof(tools) / sizeof(tools[0]))
 
@@ -444,15 +646,18 @@ read_resource(struct mcp_client *client, const struct request *request,
 	return refuse_uri(request, uri, later, err);
 }
 
-#define MESSAGE(content) "{\"role\":\"user\",\"content\":" content "}"
 #define ARGUMENT(name) "{\"name\":\"" name "\",\"required\":true}"
+#define EMBEDDED \
+	MESSAGE("{\"type\":\"resource\",\"resource\":{\"uri\":\"%s\"," \
+	        "\"mimeType\":\"text/plain\",\"text\":" \
+	        "\"Embedded resource content for testing.\"}}")
 
 /* In messages, %s stands for the arguments, in their order. */
 static const struct {
 	const char *name;
 	const char *arguments;
 	const char *argument_names[2];
-	const char *messages;
+	const char *messages; /* NULL: see dialogues */
 } prompts[] = {
     {"test_simple_prompt", "[]", {NULL},
         MESSAGE(TEXT("This is a simple prompt for testing."))},
@@ -461,54 +666,11 @@ static const struct {
         MESSAGE(TEXT("Prompt with arguments: arg1='%s', arg2='%s'"))},
     {"test_prompt_with_embedded_resource", "[" ARGUMENT("resourceUri") "]",
         {"resourceUri"},
-        MESSAGE(
-            "{\"type\":\"resource\",\"resource\":{\"uri\":\"%s\","
-            "\"mimeType\":\"text/plain\",\"text\":"
-            "\"Embedded resource content for testing.\"}}") "," MESSAGE(TEXT("P"
-                                                                             "l"
-                                                                             "e"
-                                                                             "a"
-                                                                             "s"
-                                                                             "e"
-                                                                             " "
-                                                                             "p"
-                                                                             "r"
-                                                                             "o"
-                                                                             "c"
-                                                                             "e"
-                                                                             "s"
-                                                                             "s"
-                                                                             " "
-                                                                             "t"
-                                                                             "h"
-                                                                             "e"
-                                                                             " "
-                                                                             "e"
-                                                                             "m"
-                                                                             "b"
-                                                                             "e"
-                                                                             "d"
-                                                                             "d"
-                                                                             "e"
-                                                                             "d"
-                                                                             " "
-                                                                             "r"
-                                                                             "e"
-                                                                             "s"
-                                                                             "o"
-                                                                             "u"
-                                                                             "r"
-                                                                             "c"
-                                                                             "e"
-                                                                             " "
-                                                                             "a"
-                                                                             "b"
-                                                                             "o"
-                                                                             "v"
-                                                                             "e"
-                                                                             "."))},
+        EMBEDDED
+        "," MESSAGE(TEXT("Please process the embedded resource above."))},
     {"test_prompt_with_image", "[]", {NULL},
         MESSAGE(IMAGE) "," MESSAGE(TEXT("Please analyze the image above."))},
+    {"test_input_required_result_prompt", "[]", {NULL}, NULL},
 };
 #define PROMPT_COUNT (sizeof(prompts) / sizeof(prompts[0]))
 
@@ -536,22 +698,6 @@ list_prompts(struct mcp_client *client, const struct request *request,
 	return 0;
 }
 
-/* The suite's arguments need no escaping in JSON. */
-static char *
-fill_in(const char *text, const char *const *values)
-{
-	char *filled = xstrdup(text), *place;
-
-	while ((place = strstr(filled, "%s")) != NULL) {
-		char *longer = xasprintf("%.*s%s%s", (int)(place - filled),
-		    filled, *values++, place + 2);
-
-		free(filled);
-		filled = longer;
-	}
-	return filled;
-}
-
 static int
 get_prompt(struct mcp_client *client, const struct request *request,
     struct reply *reply, bool *later, struct err *err)
@@ -561,13 +707,13 @@ get_prompt(struct mcp_client *client, const struct request *request,
 	char *messages, *text;
 	size_t i = 0;
 
-	(void)client;
-	(void)later;
 	while (i < PROMPT_COUNT &&
 	    (name == NULL || strcmp(prompts[i].name, name) != 0))
 		i++;
 	if (i == PROMPT_COUNT)
 		return err_set(err, ERR_PARAMS, "unknown prompt");
+	if (prompts[i].messages == NULL)
+		return converse(client, request, reply, later, err);
 	for (size_t j = 0; j < 2 && prompts[i].argument_names[j]; j++) {
 		values[j] =
 		    rpc_text(argument(request, prompts[i].argument_names[j]));
@@ -697,6 +843,7 @@ serve(const struct settings *settings)
 	struct transport_http *transport =
 	    transport_http_new(base, settings, mcp, &err);
 
+	make_states();
 	if (transport != NULL) {
 		evsignal_add(end, NULL);
 		event_base_dispatch(base);

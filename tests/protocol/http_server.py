@@ -11,7 +11,7 @@ import threading
 import uuid
 
 from harness import MARK, PATIENCE, SANITIZER_WORDS, children_of, command_line, marked_processes, until
-from wire import MODERN, UNSAID, Transcript, meta, named_revision
+from wire import LEGACY, MODERN, UNSAID, Transcript, meta, named_revision
 
 ACCEPT = "application/json, text/event-stream"
 
@@ -80,7 +80,10 @@ class HttpServer:
         """Bytes as they are; the answer can be read from what is returned."""
         connection = connection or self.connect()
         connection.sendall(data)
-        return Exchange(self, connection)
+        exchange = Exchange(self, connection)
+        if data.startswith(b"POST "):
+            exchange.request, exchange.revision = asked_in(data)
+        return exchange
 
     def get(self, path="/healthz", headers=None, method="GET"):
         return self.send(self.head(method, path, headers)).finish()
@@ -145,6 +148,18 @@ class HttpServer:
         self.process.stderr.close()
 
 
+def asked_in(data):
+    """The message in the bytes of a POST, as far as there is one, and its revision."""
+    head, _, body = data.partition(b"\r\n\r\n")
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError):
+        message = None
+    version = re.search(r"(?im)^mcp-protocol-version:\s*(\S+)", head.decode(errors="replace"))
+    agreed = version[1] if version and version[1] in LEGACY else UNSAID
+    return message, MODERN if named_revision(message) else agreed
+
+
 class Exchange:
     """A request that has been sent, and what comes back."""
 
@@ -175,7 +190,9 @@ class Exchange:
         self.messages.append(message)
         if self.revision is None:
             return message
-        single = self.request if isinstance(self.request, dict) else None
+        single = self.request if isinstance(self.request, dict) and "method" in self.request else None
+        if single is None and "result" in message:
+            return message
         revision = self.revision
         if single and single.get("method") == "initialize" and "result" in message:
             revision = message["result"]["protocolVersion"]

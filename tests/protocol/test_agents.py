@@ -1,11 +1,12 @@
-"""Programs that people use: they connect and list the tools, without a log-in."""
+"""Programs that people use: they connect, and most list the tools, without a log-in."""
 
 import json
 import platform
+import shlex
 import sys
 
 import pytest
-from harness import SANITIZER_ENV
+from harness import ROOT, SANITIZER_ENV
 from npm import HERE
 from wire import Transcript
 
@@ -23,6 +24,14 @@ class Agent:
         self.home = directory / "home"
         self.env = {**tools.environment(self.home), **engine.env, **SANITIZER_ENV}
         self.server = [sys.executable, str(HERE / "record-stdio"), str(self.record), *engine.command()]
+
+    def install(self):
+        """The server on PATH, under its own name; it writes its environment down."""
+        program = self.home / "bin/code-sandbox-mcp"
+        program.parent.mkdir()
+        program.write_text(f'#!/bin/sh\nenv >{self.home}/environment\nexec {shlex.join(self.server)} "$@"\n')
+        program.chmod(0o755)
+        self.env["PATH"] = f"{program.parent}:{self.env['PATH']}"
 
     def run(self, *words, seconds=100):
         return self.tools.run(*words, env=self.env, cwd=self.work, seconds=seconds).stdout
@@ -53,17 +62,32 @@ def test_claude_code(agent, tools):
     said = agent.run(claude, "mcp", "list")
     [line] = [line for line in said.splitlines() if line.startswith("sandbox:")]
     assert "Connected" in line
-    assert agent.asked()
+    assert agent.asked() == ["server/discover", "tools/list"]
+
+
+def connect_gemini(agent, tools, settings, *add):
+    """With these settings, and what is added by command."""
+    agent.install()
+    (agent.home / ".gemini").mkdir()
+    (agent.home / ".gemini/settings.json").write_text(json.dumps(
+        {**settings, "security": {"folderTrust": {"enabled": False}}}))
+    if add:
+        agent.run(tools.bin / "gemini", "mcp", "add", *add)
+    done = tools.run(tools.bin / "gemini", "mcp", "list", env=agent.env, cwd=agent.work, seconds=100)
+    [line] = [line for line in (done.stdout + done.stderr).splitlines() if "code-sandbox:" in line]
+    assert "Connected" in line
+    # It lists no tools before it has a model to show them to.
+    assert agent.asked() == ["initialize", "notifications/initialized", "ping"]
 
 
 def test_gemini_cli(agent, tools):
-    (agent.home / ".gemini").mkdir(parents=True)
-    (agent.home / ".gemini/settings.json").write_text(json.dumps({"security": {"folderTrust": {"enabled": False}}}))
-    agent.run(tools.bin / "gemini", "mcp", "add", "sandbox", agent.server[0], "--", *agent.server[1:])
-    done = tools.run(tools.bin / "gemini", "mcp", "list", env=agent.env, cwd=agent.work, seconds=100)
-    [line] = [line for line in (done.stdout + done.stderr).splitlines() if "sandbox:" in line]
-    assert "Connected" in line
-    assert "initialize" in agent.asked()
+    agent.env["GEMINI_API_KEY"] = "a-key"
+    connect_gemini(agent, tools, json.loads((ROOT / "scripts/examples/gemini-settings.json").read_text()))
+    assert "GEMINI_API_KEY=a-key" in (agent.home / "environment").read_text().splitlines()
+
+
+def test_gemini_cli_by_command(agent, tools):
+    connect_gemini(agent, tools, {}, "code-sandbox", "code-sandbox-mcp")
 
 
 def test_mcporter(agent, tools):
@@ -72,6 +96,6 @@ def test_mcporter(agent, tools):
         "command": agent.server[0], "args": agent.server[1:]}}}))
     listed = json.loads(agent.run(tools.bin / "mcporter", "list", "sandbox", "--json"))
     assert listed["status"] == "ok"
-    assert [tool["name"] for tool in listed["tools"]] == ["run_python_code", "run_js_code"]
+    assert [tool["name"] for tool in listed["tools"]] == ["run_python_code", "run_js_code", "end_session"]
     called = json.loads(agent.run(tools.bin / "mcporter", "call", "sandbox.run_python_code", "code=print(6 * 7)"))
     assert called["stdout"] == "42\n"

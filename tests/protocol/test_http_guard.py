@@ -1,5 +1,6 @@
 """Who may talk to the server over HTTP, and where it listens."""
 
+import contextlib
 import json
 import os
 import socket
@@ -59,6 +60,8 @@ def test_origin_of_this_machine(http, origin):
 def test_strange_origin(http, origin):
     assert discover(http, Origin=origin).status == 403
     assert http.get(http.path, {"Origin": origin, "Mcp-Session-Id": "x"}, "DELETE").status == 403
+    assert http.get("/healthz", {"Origin": origin}).status == 403
+    assert http.get("/elsewhere", {"Origin": origin}).status == 403
 
 
 def test_strange_origin_runs_nothing(http):
@@ -76,6 +79,46 @@ def test_further_hosts_and_origins(fake, serve_http):
     assert discover(server, Origin="https://app.example").status == 200
     assert discover(server, Origin="https://app.example.evil").status == 403
     assert discover(server, Origin="http://app.example").status == 403
+
+
+# Pages in a browser.
+
+
+PAGE = "https://app.example"
+
+
+@pytest.fixture
+def paged(fake, serve_http):
+    return serve_http(fake(), "--allow-origin", PAGE, env={"CODE_SANDBOX_TOKEN": TOKEN})
+
+
+def preflight(server, origin):
+    return server.get(server.path, {"Origin": origin, "Access-Control-Request-Method": "POST",
+                                    "Access-Control-Request-Headers": "authorization, content-type"}, "OPTIONS")
+
+
+def test_page_that_is_named(paged):
+    """The browser asks first, without the token; then the page asks, and reads."""
+    asked = preflight(paged, PAGE)
+    assert (asked.status, asked.body) == (204, b"")
+    assert asked.header("Access-Control-Allow-Origin") == PAGE and asked.header("Vary") == "Origin"
+    assert {"POST", "DELETE"} <= set(asked.header("Access-Control-Allow-Methods").split(", "))
+    allowed = asked.header("Access-Control-Allow-Headers").lower().split(", ")
+    assert {"authorization", "content-type", "mcp-session-id", "mcp-protocol-version", "mcp-method",
+            "mcp-name"} <= set(allowed)
+    for token, status in ((TOKEN, 200), ("wrong", 401)):
+        answer = discover(paged, Origin=PAGE, Authorization=f"Bearer {token}")
+        assert answer.status == status
+        assert answer.header("Access-Control-Allow-Origin") == PAGE
+        assert "Mcp-Session-Id" in answer.header("Access-Control-Expose-Headers")
+
+
+def test_page_that_is_not_named(paged):
+    """One from this machine may ask, and no browser lets it read the answer."""
+    assert preflight(paged, "https://evil.example").status == 403
+    assert preflight(paged, "http://localhost:3000").status == 401
+    own = discover(paged, Origin="http://localhost:3000", Authorization=f"Bearer {TOKEN}")
+    assert own.status == 200 and own.header("Access-Control-Allow-Origin") is None
 
 
 # Token.
@@ -126,6 +169,14 @@ def test_token_that_is_none(fake, tmp_path, text):
     assert status == 2 and "16 characters" in said
 
 
+@pytest.mark.parametrize("mode,warned", [(0o600, False), (0o640, False), (0o644, True)])
+def test_token_file_that_all_can_read(fake, serve_http, tmp_path, mode, warned):
+    (tmp_path / "token").write_text(TOKEN)
+    (tmp_path / "token").chmod(mode)
+    server = serve_http(fake(), "--token-file", tmp_path / "token")
+    assert ("chmod 600" in server.stderr) == warned
+
+
 def test_token_file_that_is_not_there(fake, tmp_path):
     status, said = exits_at_once(fake(), "--port", "0", "--token-file", str(tmp_path / "none"))
     assert status == 2 and "No such file" in said
@@ -145,6 +196,14 @@ def test_off_this_machine_with_a_token(fake, serve_http):
     assert discover(server).status == 401
     assert discover(server, Authorization=f"Bearer {TOKEN}").status == 200
     assert discover(server, Authorization=f"Bearer {TOKEN}", Host="evil.example").status == 403
+
+
+def test_ipv6_off_this_machine(fake, serve_http):
+    if not socket.has_ipv6 or not os.path.exists("/proc/net/if_inet6"):
+        pytest.skip("no IPv6 here")
+    server = serve_http(fake(), "--host", "::", env={"CODE_SANDBOX_TOKEN": TOKEN})
+    assert discover(server, Authorization=f"Bearer {TOKEN}", Host=f"[::]:{server.port}").status == 200
+    assert discover(server, Authorization=f"Bearer {TOKEN}", Host=f"[::2]:{server.port}").status == 403
 
 
 def test_listens_on_loopback_only(http):
@@ -227,6 +286,22 @@ def test_live_socket_is_left_alone(at_socket, fake, tmp_path):
     status, said = exits_at_once(fake(), "--listen", f"unix:{tmp_path}/s")
     assert status == 2 and "already" in said
     assert server.get("/healthz").status == 200
+
+
+def test_socket_with_a_crowd_at_its_door_is_left_alone(fake, tmp_path):
+    """Nobody gets in, and it is somebody's all the same."""
+    with contextlib.ExitStack() as stack:
+        busy = stack.enter_context(socket.socket(socket.AF_UNIX))
+        busy.bind(str(tmp_path / "s"))
+        busy.listen(0)
+        with pytest.raises(BlockingIOError):
+            for _ in range(10):
+                waiting = stack.enter_context(socket.socket(socket.AF_UNIX))
+                waiting.setblocking(False)
+                waiting.connect(str(tmp_path / "s"))
+        status, said = exits_at_once(fake(), "--listen", f"unix:{tmp_path}/s")
+    assert status == 2 and "already" in said
+    assert os.path.lexists(tmp_path / "s")
 
 
 def test_what_is_no_socket_is_left_alone(fake, tmp_path):

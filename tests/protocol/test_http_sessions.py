@@ -10,26 +10,6 @@ from http_server import clis_of
 from wire import LEGACY, MODERN, TASKS
 
 
-@pytest.fixture
-def program(tmp_path):
-    """Code that says when it is up, waits to be let go, and says that it was."""
-    class Program:
-        def __init__(self):
-            self.up, self.go, self.done = (tmp_path / name for name in ("up", "go", "done"))
-            self.code = ("import os, time\n"
-                         f"open('{self.up}', 'w')\n"
-                         f"while not os.path.exists('{self.go}'): time.sleep(0.02)\n"
-                         f"open('{self.done}', 'w')\nprint('done')")
-
-        def wait_up(self):
-            until(self.up.exists, what="the program is up")
-
-        def let_go(self):
-            self.go.touch()
-
-    return Program()
-
-
 # Sessions.
 
 
@@ -38,7 +18,7 @@ def test_session(http, revision):
     session = http.session(revision)
     assert session.introduction["protocolVersion"] == revision
     assert session.request("ping").result() == {}
-    assert len(session.request("tools/list").result()["tools"]) == 2
+    assert len(session.request("tools/list").result()["tools"]) == 3
     assert session.call("print(1)").result()["content"][0]["text"] == "1"
     assert session.end().status in (200, 204)
     assert session.request("ping").finish().status == 404
@@ -90,6 +70,20 @@ def test_sessions_that_nobody_ends_do_not_lock_others_out(http):
     for _ in range(300):
         session = http.session()
     assert session.request("ping").result() == {}
+
+
+def test_session_that_waits_for_a_call_is_not_ended_for_others(http, program):
+    busy = http.session()
+    call = busy.call(program.code)
+    program.wait_up()
+    idle = http.session()
+    for _ in range(256):
+        session = http.session()
+    assert idle.request("ping").status == 404
+    assert session.request("ping").result() == {}
+    assert busy.request("ping").result() == {}
+    program.let_go()
+    assert call.result()["content"][0]["text"] == "done"
 
 
 def test_modern_request_needs_no_session(http):
@@ -392,12 +386,23 @@ def test_end_with_a_task(http, task):
     http.assert_clean()
 
 
-def test_end_with_a_reader_that_does_not_read(http):
-    call = http.modern().call("print('x' * 200000)")
-    call.begin()
-    end(http)
-    assert http.wait_exit() == 0
-    http.assert_clean()
+def test_end_with_an_answer_on_its_way(fake, serve_http):
+    """All of it still goes out."""
+    server = serve_http(fake(), "--max-output", "16m", "--verbose")
+    call = server.modern().call("print('x' * 12_000_000)").begin()
+    end(server)
+    until(lambda: "ending" in server.stderr)
+    assert len(call.result()["structuredContent"]["stdout"]) == 12_000_001
+    assert server.wait_exit() == 0
+    server.assert_clean()
+
+
+def test_end_with_a_reader_that_does_not_read(fake, serve_http):
+    server = serve_http(fake(), "--max-output", "16m")
+    server.modern().call("print('x' * 12_000_000)").begin()
+    end(server)
+    assert server.wait_exit() == 0
+    server.assert_clean()
 
 
 # Batches.
@@ -484,3 +489,36 @@ def test_batch_of_nonsense(http, batch):
 
 def test_batch_without_a_session(http):
     assert http.send(http.post_bytes(b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]')).finish().status == 400
+
+
+# Interpreters that stay.
+
+
+def test_interpreter_belongs_to_its_client(podman, serve_http):
+    """Nobody else can use it, read from it or end it; it goes with its client."""
+    server = serve_http(podman)
+    owner, other, modern = server.session(), server.session(), server.modern()
+    handle = owner.call("x = 41; open('f', 'w').write('f')", session="new").result()["structuredContent"]["session"]
+    read = ("resources/read", {"uri": f"sandbox://session/{handle}/f"})
+    end = ("tools/call", {"name": "end_session", "arguments": {"session": handle}})
+    for stranger in (other, modern):
+        result = stranger.call("x", session=handle).result()
+        assert result["isError"] is True and f"There is no session {handle}" in result["content"][0]["text"]
+        assert "There is no session" in stranger.request(*read).answer()["error"]["message"]
+        assert stranger.request(*end).result()["isError"] is True
+    assert owner.call("x + 1", session=handle).result()["structuredContent"]["value"] == "42"
+    assert owner.request(*read).result()["contents"][0]["text"] == "f"
+    assert len(server.containers()) == 1
+    assert owner.end().status in (200, 204)
+    server.wait_no_containers()
+
+
+def test_interpreter_of_modern_requests(podman, serve_http):
+    """They stand alone: whoever has the handle has the session."""
+    server = serve_http(podman)
+    handle = server.modern().call("x = 41", session="new").result()["structuredContent"]["session"]
+    assert server.modern().call("x + 1", session=handle).result()["structuredContent"]["value"] == "42"
+    end = ("tools/call", {"name": "end_session", "arguments": {"session": handle}})
+    assert server.session().request(*end).result()["isError"] is True
+    assert server.modern().request(*end).result()["isError"] is False
+    server.wait_no_containers()

@@ -44,12 +44,13 @@ def refused(result):
 QUESTIONS = [
     ("ping", None, lambda result: result == {}, -32601),
     ("server/discover", None, -32602, lambda result: result["supportedVersions"] == list(reversed(REVISIONS))),
-    ("tools/list", None, lambda result: len(result["tools"]) == 2, ...),
+    ("tools/list", None, lambda result: len(result["tools"]) == 3, ...),
     ("tools/list", {"cursor": "x"}, -32602, ...),
     ("resources/list", None, lambda result: len(result["resources"]) == 1, ...),
-    ("resources/templates/list", None, lambda result: result["resourceTemplates"] == [], ...),
+    ("resources/templates/list", None, lambda result: len(result["resourceTemplates"]) == 1, ...),
     ("resources/read", {"uri": "sandbox://environments"}, lambda result: len(result["contents"]) == 1, ...),
     ("resources/read", {"uri": "sandbox://none"}, -32002, -32602),
+    ("resources/read", {"uri": "sandbox://session/x/y"}, -32002, -32602),
     ("resources/read", {}, -32602, ...),
     (CALL, call(), ok, ...),
     (CALL, call("console.log(1)", "run_js_code"), ok, ...),
@@ -65,6 +66,11 @@ QUESTIONS = [
     (CALL, call(no_such_argument=1), refused, ...),
     (CALL, call(timeout_seconds=0), refused, ...),
     (CALL, {"name": "run_python_code"}, refused, ...),
+    (CALL, call(args="-v"), refused, ...),
+    (CALL, call(files=[{"path": "../x", "text": ""}]), refused, ...),
+    (CALL, call(session="no handle"), refused, ...),
+    (CALL, {"name": "end_session", "arguments": {"session": "0" * 32}}, refused, ...),
+    (CALL, {"name": "end_session"}, refused, ...),
     (CALL, call(tool="no_such_tool"), -32602, ...),
     (CALL, {"name": "run_python_code", "arguments": []}, -32602, ...),
     (CALL, {"arguments": {}}, -32602, ...),
@@ -88,6 +94,18 @@ def test_validator_notices(validator, revision):
             (None, {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progress": 1}}),
             (None, {"jsonrpc": "2.0", "method": "notifications/no_such"})]:
         assert validator.complaints(revision, method, message), message
+
+
+@pytest.mark.parametrize("method, message", [
+    ("tools/list", {"id": 1, "result": {"tools": [{"name": "x", "inputSchema": {"type": "object"}, "annotations": {}}]}}),
+    ("tools/call", {"id": 1, "result": {"content": [{"type": "audio", "data": "", "mimeType": "audio/wav"}]}}),
+    (None, {"method": "notifications/progress", "params": {"progressToken": 1, "progress": 1, "message": "x"}}),
+    (None, [{"jsonrpc": "2.0", "id": 1, "result": {}}])])
+def test_first_revision_has_less(validator, method, message):
+    """Its schema is made of the second one's."""
+    message = {"jsonrpc": "2.0", **message} if isinstance(message, dict) else message
+    assert validator.complaints("2024-11-05", method, message)
+    assert validator.complaints("2025-03-26", method, message) == []
 
 
 def expectation(question, revision):
@@ -179,6 +197,16 @@ def test_progress_over_http(http, revision):
     assert len(exchange.notifications()) >= 1 and "result" in exchange.messages[-1]
 
 
+def test_progress_token_in_two_clients(http):
+    """Each stream tells of its own call."""
+    code = "import time\nfor i in range(4): print('{}', flush=True); time.sleep(0.6)"
+    exchanges = {name: http.session().call(code.format(name), more={"_meta": {"progressToken": "t"}})
+                 for name in ("mine", "yours")}
+    for name, exchange in exchanges.items():
+        said = "".join(message["params"]["message"] for message in exchange.finish().notifications())
+        assert name in said and not [other for other in exchanges if other != name and other in said]
+
+
 @pytest.mark.parametrize("token", [None, 1.5, {}, [], True])
 def test_progress_token_that_is_none(recorded, token):
     server = recorded("2025-11-25")
@@ -201,6 +229,8 @@ def test_call_becomes_a_task(recorded):
         assert task["resultType"] == "task"
         state = server.request("tasks/get", {"taskId": task["taskId"], **knows})["result"]
         assert state["status"] == "working"
+    # What it printed before it became a task.
+    assert "up" in state["statusMessage"]
     assert server.request("tasks/cancel", {"taskId": tasks[1]["taskId"], **knows})["result"]["resultType"] == "complete"
     server.request("tasks/update", {"taskId": tasks[0]["taskId"], "inputResponses": {}, **knows})
 
@@ -240,6 +270,8 @@ def test_versions_that_are_none(recorded):
     for version in ("2027-01-01", "2025-11-25", ""):
         error = server.request("tools/list", {"_meta": meta(revision=version)})["error"]
         assert error["code"] == -32022 and error["data"]["requested"] == version
+    for version in (20260728, None, {}):
+        assert server.request("tools/list", {"_meta": meta(revision=version)})["error"]["code"] == -32602
     carried = meta()
     del carried[f"{META}clientCapabilities"]
     assert server.request("tools/list", {"_meta": carried})["error"]["code"] == -32602
@@ -264,7 +296,7 @@ def test_batch_on_stdio(recorded):
 @pytest.mark.parametrize("revision", ["2025-06-18", "2025-11-25", MODERN])
 def test_structured_content_conforms_to_the_output_schema(recorded, validator, revision):
     server = recorded(revision)
-    schemas = {tool["name"]: tool["outputSchema"]
+    schemas = {tool["name"]: tool.get("outputSchema")
                for tool in server.request("tools/list", dressed(revision, None))["result"]["tools"]}
     for code in ("print(1)", "import sys; sys.exit(3)", "import os; os.kill(os.getpid(), 9)", "print('x' * 3000000)"):
         result = server.request(CALL, dressed(revision, call(code)))["result"]
@@ -274,7 +306,14 @@ def test_structured_content_conforms_to_the_output_schema(recorded, validator, r
 @pytest.mark.parametrize("revision", LEGACY)
 def test_tools_are_valid_schemas(recorded, validator, revision):
     server = recorded(revision)
-    for tool in server.request("tools/list")["result"]["tools"]:
-        validator.assert_conforms(tool["inputSchema"], {"code": "x", "timeout_seconds": 5})
-        assert validator.ask(schema=tool["inputSchema"], value={"code": 5})
-        assert validator.ask(schema=tool["inputSchema"], value={"code": "x", "other": 1})
+    python, javascript, end = [tool["inputSchema"] for tool in server.request("tools/list")["result"]["tools"]]
+    for schema in python, javascript:
+        validator.assert_conforms(schema, {"code": "x", "timeout_seconds": 5})
+        validator.assert_conforms(schema, {
+            "code": "x", "stdin": "y", "args": ["-v"], "outputs": ["*.csv"], "session": "new",
+            "files": [{"path": "a", "text": "x"}, {"path": "b", "base64": "eA=="}]})
+        for wrong in ({"code": 5}, {"code": "x", "other": 1}, {"code": "x", "args": "-v"}, {"code": "x", "stdin": 1},
+                      {"code": "x", "files": [{"text": "x"}]}, {"code": "x", "files": [{"path": "a", "content": "x"}]}):
+            assert validator.ask(schema=schema, value=wrong), wrong
+    validator.assert_conforms(end, {"session": "0" * 32})
+    assert validator.ask(schema=end, value={})

@@ -38,7 +38,7 @@ class Transcript:
         for record in lines:
             try:
                 message = json.loads(record["line"])
-            except ValueError:
+            except (ValueError, RecursionError):
                 assert record["from"] == "client", f"not JSON: {record['line'][:200]}"
                 continue
             parts = message if isinstance(message, list) else [message]
@@ -61,7 +61,8 @@ class Transcript:
         params = notification["params"]
         ident = params.get("_meta", {}).get(f"{META}subscriptionId")
         for request in asked.values():
-            token = request.get("params", {}).get("_meta", {}).get("progressToken")
+            asked_for = request.get("params")
+            token = asked_for.get("_meta", {}).get("progressToken") if isinstance(asked_for, dict) else None
             if (ident is not None and request["id"] == ident) or \
                     (token is not None and token == params.get("progressToken")):
                 return request
@@ -73,25 +74,26 @@ class Transcript:
 
     @staticmethod
     def assert_one_valid(validator, revision, request, message):
-        if isinstance(message, dict) and "error" in message and "id" not in message:
-            # The id could not be read. Only the newer schemas allow for that.
-            message = {**message, "id": 0}
+        message = [with_id(part) for part in message] if isinstance(message, list) else with_id(message)
         complaints = validator.complaints(revision, request["method"] if request else None, message)
         assert complaints == [], f"{revision}, in answer to {request}: {json.dumps(message)[:2000]}"
         assert_belongs(revision, message)
 
 
+def with_id(message):
+    """Where the id could not be read: only the newer schemas allow for that."""
+    return {**message, "id": 0} if "error" in message and "id" not in message else message
+
+
 def assert_belongs(revision, message):
     """Fields that the schemas let pass, because they let any field pass."""
     result = message.get("result", {}) if isinstance(message, dict) else {}
-    params = message.get("params", {}) if isinstance(message, dict) else {}
     if revision < "2025-06-18":
         assert "structuredContent" not in result
         assert all("title" not in tool and "outputSchema" not in tool for tool in result.get("tools", []))
         assert "title" not in result.get("serverInfo", {})
-    if revision < "2025-03-26":
-        assert all("annotations" not in tool for tool in result.get("tools", []))
-        assert "message" not in params
+    if revision < "2025-11-25":
+        assert all("icons" not in thing for thing in [*result.get("tools", []), result.get("serverInfo", {})])
     if revision < MODERN:
         for name in ("resultType", "ttlMs", "cacheScope"):
             assert name not in result
