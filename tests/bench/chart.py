@@ -4,9 +4,14 @@ from html import escape
 
 WIDTH, LABELS, RIGHT, BAR, STEP = 860, 190, 160, 18, 26
 COLOURS = {"ours, warm interpreter": "#0b6e4f", "ours, warm container": "#3fa37c", "ours, cold": "#a5d6c1",
-           "bare host": "#6b7280", "ENGINE run --rm": "#b8bec8"}
+           "bare host": "#6b7280", "ENGINE run --rm": "#b8bec8", "peer": "#c2703d"}
 ORDER = list(COLOURS)
+SHORT = {"bare host": "host", "ours, warm interpreter": "ours"}
 FONT = "font-family='system-ui, -apple-system, Segoe UI, Helvetica, Arial, sans-serif'"
+
+
+def kind(row):
+    return "peer" if row.name.startswith("peer, ") else row.name
 
 
 def label(name, engine):
@@ -39,7 +44,7 @@ class Drawing:
 
 
 def chart(rows, subtitle):
-    rows = [row for row in rows if row.group.startswith("hello") and row.name in COLOURS]
+    rows = [row for row in rows if row.group.startswith("hello") and kind(row) in COLOURS]
     if not rows:
         return None
     scale = (WIDTH - LABELS - RIGHT) / max(row.value for row in rows)
@@ -49,21 +54,22 @@ def chart(rows, subtitle):
     y = 62
     for engine in dict.fromkeys(row.engine for row in rows):
         for group in dict.fromkeys(row.group for row in rows):
-            found = {row.name: row for row in rows if (row.engine, row.group) == (engine, group)}
+            found = sorted((row for row in rows if (row.engine, row.group) == (engine, group)),
+                           key=lambda row: ORDER.index(kind(row)))
             if not found:
                 continue
             y += 26
             drawing.text(20, y, f"{engine}, {group.partition(', ')[2]}", 14, "#111827", weight="600")
             y += 10
-            host = found.get("bare host")
-            for name in sorted(found, key=ORDER.index):
-                row = found[name]
+            # Beside a peer there is no bare host: ours is first, and what it is held against.
+            base = next((row for row in found if row.name == "bare host"), found[0])
+            for row in found:
                 width = row.value * scale
                 words = milliseconds(row.value)
-                if host and row is not host:
-                    words += f" = {times(row.value / host.value)} × host"
-                drawing.text(LABELS - 10, y + 14, label(name, engine), 12, anchor="end")
-                drawing.bar(LABELS, y, width, COLOURS[name])
+                if row is not base:
+                    words += f" = {times(row.value / base.value)} × {SHORT.get(base.name, base.name)}"
+                drawing.text(LABELS - 10, y + 14, label(row.name, engine), 12, anchor="end")
+                drawing.bar(LABELS, y, width, COLOURS[kind(row)])
                 drawing.text(LABELS + width + 6, y + 14, words, 12, "#111827")
                 y += STEP
     return drawing.svg(y + 12)

@@ -3,6 +3,7 @@
 import json
 import os
 import select
+import shutil
 import signal
 import time
 
@@ -12,6 +13,13 @@ PROTOCOL = "2025-06-18"
 
 class Broken(Exception):
     """Something did not work: not a slow number, but no number."""
+
+
+def find(program):
+    path = shutil.which(program)
+    if path is None:
+        raise Broken(f"{program} is not installed: see scripts/setup")
+    return path
 
 
 def spawn(argv, env, stdin, stdout, log):
@@ -57,22 +65,32 @@ class Server:
         self.pid = spawn(argv, env, stdin, stdout, log)
         os.close(stdin)
         os.close(stdout)
-        self.request("initialize", protocolVersion=PROTOCOL, capabilities={},
-                     clientInfo={"name": "bench", "version": "1"})
+        try:
+            hello = self.request("initialize", protocolVersion=PROTOCOL, capabilities={},
+                                 clientInfo={"name": "bench", "version": "1"})
+        except BaseException:
+            self.__exit__()
+            raise
         self.start_seconds = time.perf_counter() - start
+        self.title = hello.get("serverInfo", {}).get("name", self.name)
         self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        os.close(self.to)
+        self.close_stdin()
         deadline = time.monotonic() + 30
         while os.waitpid(self.pid, os.WNOHANG)[0] == 0:
             if time.monotonic() > deadline:
                 os.kill(self.pid, signal.SIGKILL)
             time.sleep(0.01)
         os.close(self.source)
+
+    def close_stdin(self):
+        if self.to is not None:
+            os.close(self.to)
+            self.to = None
 
     def send(self, message):
         data = json.dumps(message).encode() + b"\n"
@@ -88,7 +106,10 @@ class Server:
                 raise Broken(f"{self.name} went away")
             self.unread += piece
         line, _, self.unread = self.unread.partition(b"\n")
-        return json.loads(line)
+        try:
+            return json.loads(line)
+        except ValueError as error:
+            raise Broken(f"{self.name} said {line[:200]!r}") from error
 
     def post(self, method, **params):
         self.next_id += 1
@@ -115,6 +136,23 @@ class Server:
         seconds = time.perf_counter() - start
         check(self.name, result, expect)
         return seconds
+
+    def start_calls(self, tool, arguments, expect, count):
+        """So many calls that do not end; their ids, when each has said so."""
+        first = self.next_id + 1
+        ids = [self.post("tools/call", name=tool, arguments=arguments, _meta={"progressToken": number})
+               for number in range(first, first + count)]
+        silent = set(ids)
+        while silent:
+            message = self.receive()
+            if "id" in message:
+                raise Broken(f"{self.name} answered {json.dumps(message)[:300]}")
+            if expect in message["params"].get("message", ""):
+                silent.discard(message["params"]["progressToken"])
+        return ids
+
+    def cancel(self, number):
+        self.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}})
 
     def rate(self, tool, arguments, expect, in_flight, enough):
         """Keeps so many calls under way until enough(); the times of the answers."""

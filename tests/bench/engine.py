@@ -44,8 +44,17 @@ class Engine:
         raise Broken(f"{self.name}: the server starts no spare container")
 
     def containers(self, server):
-        words = self.command("ps", "--all", "--filter", f"name=code-sandbox-mcp-{server.pid}-", "--format", "{{.Status}}")
-        return self.output(words).splitlines()
+        name = f"name=code-sandbox-mcp-{server.pid}-"
+        return self.output(self.command("ps", "--all", "--filter", name, "--format", "{{.Status}}")).splitlines()
+
+    def seconds_until_none(self, server, end):
+        """From what ends its calls until the engine knows no container of it."""
+        start = time.perf_counter()
+        end()
+        while self.containers(server):
+            if time.perf_counter() - start > client.PATIENCE:
+                raise Broken(f"{self.name}: containers are left after {client.PATIENCE} s")
+        return time.perf_counter() - start
 
     def wait_ready(self, server, count, settle):
         """Until the used containers are gone and so many fresh ones wait."""
@@ -82,6 +91,8 @@ class Engine:
         words = self.argv[language]
         flags = [word for word in words[:words.index("--")]
                  if not word.startswith(("--interactive", "--name=", "--label=", "--entrypoint="))]
+        # The server's own copy of the profile goes with the server.
+        flags = [f"--security-opt=seccomp={ROOT}/src/seccomp.json" if "=seccomp=" in word else word for word in flags]
         command = COMMANDS[language]
         return [*flags, f"--entrypoint={command[0]}", "--", self.images[language], *command[1:], code]
 
@@ -93,8 +104,7 @@ class Engine:
             return "docker " + self.output(self.command(
                 "version", "--format", "{{.Client.Version}}, engine {{.Server.Version}}"))
         text = self.output(self.command("--version")).replace(" version", "")
-        runtime = [word.partition("=")[2] for word in self.command() if word.startswith("--runtime=")]
-        return text + (f", {runtime[0]}" if runtime else "")
+        return f"{text}, {self.output(self.command('info', '--format', '{{.Host.OCIRuntime.Name}}'))}"
 
 
 CALLS = {
@@ -116,15 +126,19 @@ def script(*words):
 
 def plain_podman():
     """Rootful podman is the machine's own: nothing has to be brought up for it."""
-    path = next((Path(d, "podman") for d in os.environ["PATH"].split(":") if Path(d, "podman").exists()), None)
-    if path is None:
-        raise Broken("podman is not installed: scripts/setup engine")
+    path = client.find("podman")
     images = {"python_image": "philschmi/code-sandbox-python:latest", "js_image": "philschmi/code-sandbox-js:latest"}
     for image in images.values():
         if subprocess.run([path, "image", "exists", image], check=False).returncode != 0:
-            os.environ["CONTAINER_ENGINE"] = str(path)
+            os.environ["CONTAINER_ENGINE"] = path
             script(ROOT / "scripts/images")
-    return {"name": "podman", "cli": str(path), "env": {}, **images}
+    return {"name": "podman", "cli": path, "env": {}, **images}
+
+
+def described(file):
+    if not file.exists():
+        raise Broken(f"{file} is not there: the engines are still on their way up, or half down")
+    return json.loads(file.read_text())
 
 
 @contextmanager
@@ -138,7 +152,7 @@ def engines(names, program, results):
     try:
         if mine:
             script(ROOT / "tests/engines", "up", mine)
-        yield [Engine(json.loads((state / f"{name}.json").read_text()), program, results) for name in names]
+        yield [Engine(described(state / f"{name}.json"), program, results) for name in names]
     finally:
         if mine:
             script(ROOT / "tests/engines", "down", mine)

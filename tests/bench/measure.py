@@ -2,17 +2,18 @@
 
 import math
 import os
-import shlex
+import signal
 import statistics
 import subprocess
 import threading
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from functools import partial
 
 import client
-from client import Broken, Server
-from engine import CALLS
+from client import Broken, Server, find
+from engine import CALLS, environment
+from row import SETTLE, Row, Subject, interleave, percentile, promise, rates, rows, take_turns
 
 TITLES = {"python": "Python", "javascript": "JavaScript"}
 HOST = {"python": ["/usr/bin/python3", "-u"], "javascript": ["node"]}
@@ -20,7 +21,7 @@ SUFFIX = {"python": "py", "javascript": "js"}
 HOST_BAR = {"python": 0.8, "javascript": 0.6}
 PLAIN_BAR = 1.3
 
-SETTLE = 0.3  # seconds of quiet before each measurement
+TURNS = 6  # of each side, for a rate
 WARM_UP = 3  # seconds until a rate is steady: spare containers are used up by then
 GROWTH = 1.1  # what counts as none: an allocator keeps a little
 
@@ -32,78 +33,30 @@ pandas.DataFrame({"x": range(100), "y": [n * n for n in range(100)]}).plot(x="x"
 plt.savefig(os.path.expanduser("~/plot.png"))
 print("hello")
 """
+FILES = {
+    "python": ("run_python_code", "open('out.txt', 'w').write(open('in.txt').read())"),
+    "javascript": ("run_js_code", "const fs = require('fs'); fs.copyFileSync('in.txt', 'out.txt')"),
+}
 PLOT_HOME = "/usr/share/code-sandbox/home"  # in the image, with matplotlib's font cache
-PEER_SETTLE = 2  # for what it may do after a call
+PEER_BAR = 30  # times slower than ours
+PEER_SETTLE = 2  # seconds, for what it may do after a call
 PLOT_SETTLE = 3  # the imports go on after the engine calls the container running
+
+SLEEPER = ("run_python_code", {"code": "import time; print('hello'); time.sleep(600)"}, "hello")
+LONG = ("--timeout", "600")  # so that no call ends by itself
+BUSY = 20  # calls when the server ends
 
 FLOOD = "import os; block = b'x' * 65535 + b'\\n'\nfor _ in range({count}): os.write(1, block)"
 FLAT_MB = 1.0
 
 
-@dataclass
-class Row:
-    engine: str
-    group: str
-    name: str
-    value: float
-    unit: str = "ms"
-    p95: float = None
-    reference: str = ""
-    ratio: float = None
-    bar: str = ""
-    passed: bool = None
-    samples: list = field(default_factory=list)
-
-
-@dataclass
-class Subject:
-    """Something that can be timed again and again."""
-    engine: str
-    group: str
-    name: str
-    take: callable  # seconds
-    reference: str = ""
-    at_most: float = None  # times the reference
-    samples: list = field(default_factory=list)
-
-
-def interleave(subjects, rounds, say):
-    """A B C, B C A, C A B ...: what disturbs the machine hits all alike. The
-    first round fills caches and pools, and does not count."""
-    for number in range(rounds + 1):
-        say(f"round {number} of {rounds}")
-        for place in range(len(subjects)):
-            subject = subjects[(place + number) % len(subjects)]
-            time.sleep(SETTLE)
-            seconds = subject.take()
-            if number > 0:
-                subject.samples.append(seconds * 1000)
-
-
-def percentile(samples, percent):
-    return sorted(samples)[math.ceil(len(samples) * percent / 100) - 1]
-
-
-def rows(subjects):
-    medians = {(s.engine, s.group, s.name): statistics.median(s.samples) for s in subjects}
-    for s in subjects:
-        value = medians[s.engine, s.group, s.name]
-        ratio = value / medians[s.engine, s.group, s.reference] if s.reference else None
-        yield Row(s.engine, s.group, s.name, value, p95=percentile(s.samples, 95), reference=s.reference, ratio=ratio,
-                  bar=f"≤ {s.at_most} ×" if s.at_most else "", samples=s.samples,
-                  passed=ratio <= s.at_most if s.at_most else None)
-
-
 class Bench:
-    def __init__(self, engines, scratch, rounds, seconds, full, say):
+    def __init__(self, engines, scratch, settings, say):
         self.engines = engines
         self.scratch = scratch
-        self.rounds = rounds
-        self.seconds = seconds
-        self.full = full
+        self.settings = settings
         self.say = say
-        self.host_env = {**engines[0].env, "HOME": str(scratch)}
-        self.host_env.pop("DOCKER_HOST", None)
+        self.host_env = {**environment(), "HOME": str(scratch)}
 
     # --- the ways to run a snippet ----------------------------------------------
 
@@ -125,18 +78,24 @@ class Bench:
             return seconds
         return take
 
-    def peer(self, stack, engine):
-        """Any other MCP server."""
-        tool, argument = os.environ["BENCH_PEER_TOOL"], os.environ.get("BENCH_PEER_ARG", "code")
-        language = os.environ.get("BENCH_PEER_LANGUAGE", "python")
-        words = shlex.split(os.environ["BENCH_PEER"])
-        server = stack.enter_context(Server([find(words[0]), *words[1:]], {**os.environ, **engine.env}, engine.log))
+    def ours_with_files(self, stack, engine, language):
+        """One file in, and one out."""
+        tool, code = FILES[language]
+        server = stack.enter_context(engine.serve("--pool", "1"))
+        arguments = {"code": code, "files": [{"path": "in.txt", "text": "hello"}]}
 
         def take():
-            seconds = server.call(tool, {argument: CALLS[language][1]}, "hello")
-            time.sleep(PEER_SETTLE)
+            seconds = server.call(tool, arguments, "hello")
+            engine.wait_ready(server, 1, 0)
             return seconds
-        return language, take
+        return take
+
+    def ours_in_session(self, stack, engine, language):
+        tool, code = CALLS[language]
+        server = stack.enter_context(engine.serve("--pool", "1"))
+        first = server.request("tools/call", name=tool, arguments={"code": code, "session": "new"})
+        session = first["structuredContent"]["session"]
+        return lambda: server.call(tool, {"code": code, "session": session}, "hello")
 
     # --- measurements -----------------------------------------------------------
 
@@ -155,23 +114,34 @@ class Bench:
                         "bare host", PLAIN_BAR)
                     add("ours, warm interpreter", self.ours(stack, engine, language, code),
                         "bare host", HOST_BAR[language])
-            peer_engine = None
-            if os.environ.get("BENCH_PEER"):
-                wanted = os.environ.get("BENCH_PEER_ENGINE", self.engines[0].name)
-                peer_engine = next(engine for engine in self.engines if engine.name == wanted)
-                language, take = self.peer(stack, peer_engine)
-                subjects.append(Subject(peer_engine.name, f"hello, {TITLES[language]}", "peer", take,
-                                        "ours, warm interpreter"))
-            interleave(subjects, self.rounds, self.say)
-        for row in rows(subjects):
-            if row.name == "peer":
-                row.bar, row.passed = "≥ 30 ×", row.ratio >= 30
-            yield row
+                    add("ours, with files", self.ours_with_files(stack, engine, language), "ours, warm interpreter")
+                    add("ours, in a session", self.ours_in_session(stack, engine, language), "ours, warm interpreter")
+            interleave(subjects, self.settings.rounds, self.say)
+        yield from rows(subjects)
+
+    def peer(self):
+        """Another MCP server beside ours: if it breaks, no other row is lost."""
+        peer = self.settings.peer
+        engine = next(engine for engine in self.engines if engine.name == peer.engine)
+        code = CALLS[peer.language][1]
+        with ExitStack() as stack:
+            server = stack.enter_context(Server(peer.argv, {**os.environ, **engine.env}, engine.log))
+
+            def take():
+                seconds = server.call(peer.tool, {peer.argument: code}, "hello")
+                time.sleep(PEER_SETTLE)
+                return seconds
+            add = partial(Subject, engine.name, f"hello, {TITLES[peer.language]}, beside a peer")
+            subjects = [add("ours, warm interpreter", self.ours(stack, engine, peer.language, code)),
+                        add(f"peer, {server.title}", take, "ours, warm interpreter")]
+            interleave(subjects, self.settings.rounds, self.say)
+        ours, theirs = rows(subjects)
+        theirs.bar, theirs.passed = f"≥ {PEER_BAR} ×", theirs.ratio >= PEER_BAR
+        yield from (ours, theirs)
 
     def plot(self):
         have = subprocess.run(["/usr/bin/python3", "-c", "import pandas, matplotlib"], env=self.host_env,
                               stderr=subprocess.DEVNULL, check=False).returncode == 0
-        reference = "bare host" if have else "ENGINE run --rm"
         with ExitStack() as stack:
             subjects = []
             for engine in self.engines:
@@ -182,75 +152,84 @@ class Bench:
                 add("ENGINE run --rm", self.bare(engine, engine.bare("python", PLOT, f"--env=HOME={PLOT_HOME}")))
                 add("ours, preloaded", self.ours(stack, engine, "python", PLOT, "--preload",
                                                  "numpy,pandas,matplotlib.pyplot", settle=PLOT_SETTLE),
-                    reference=reference, at_most=0.2)
-            interleave(subjects, max(1, self.rounds // 2), self.say)
-        yield from rows(subjects)
+                    **({"reference": "bare host", "at_most": 0.2} if have else {"reference": "ENGINE run --rm"}))
+            interleave(subjects, max(1, self.settings.rounds // 2), self.say)
+        for row in rows(subjects):
+            if row.name == "ours, preloaded" and not have:
+                row.bar = "none: no pandas on the host"
+            yield row
 
-    def start(self):
+    def start(self, engine):
         samples = []
-        for _ in range(max(self.rounds, 5) + 1):
-            with self.engines[0].serve() as server:
+        for _ in range(max(self.settings.rounds, 5) + 1):
+            with engine.serve() as server:
                 samples.append(server.start_seconds * 1000)
         del samples[0]
         value = statistics.median(samples)
-        yield Row("", "server", "start to first reply", value, p95=percentile(samples, 95), bar="< 5 ms",
+        yield Row(engine.name, "server", "start to first reply", value, p95=percentile(samples, 95), bar="< 5 ms",
                   passed=value < 5, samples=samples)
 
-    def sustained(self):
-        for engine in self.engines:
-            yield from self.sustained_on(engine)
+    def cancel(self, engine):
+        samples = []
+        with engine.serve("--pool", "0", *LONG) as server:
+            for turn in range(self.settings.rounds):
+                self.say(f"turn {turn + 1} of {self.settings.rounds}")
+                number, = server.start_calls(*SLEEPER, 1)
+                samples.append(engine.seconds_until_none(server, lambda: server.cancel(number)) * 1000)
+        yield promise(engine, "cancel until the container is gone", samples, 1)
 
-    def sustained_on(self, engine):
-        """Two sweeps find the two numbers at once that suit the engine best;
-        these and ours then take turns, and the better one is the reference."""
+    def shutdown(self, engine):
+        ends = {"end of stdin": Server.close_stdin, "SIGTERM": lambda server: os.kill(server.pid, signal.SIGTERM),
+                "SIGKILL": lambda server: os.kill(server.pid, signal.SIGKILL)}
+
+        def take(end):
+            with engine.serve("--max-parallel", str(BUSY), *LONG) as server:
+                server.start_calls(*SLEEPER, BUSY)
+                return engine.seconds_until_none(server, lambda: end(server)) * 1000
+        samples = take_turns({name: partial(take, end) for name, end in ends.items()},
+                             math.ceil(self.settings.rounds / 5), SETTLE, self.say)
+        for name in ends:
+            yield promise(engine, f"{name} with {BUSY} running calls until no container is left", samples[name], 5)
+
+    def sustained(self, engine):
+        """Two sweeps find the number at once that suits the bare engine best; it
+        and ours then take turns. It is chosen before it is measured: the best
+        of several measurements would be one that was lucky."""
         tool, code = CALLS["python"]
-        argv = engine.hardened("python", code)
-        tried = {parallel: [] for parallel in (1, 2, 3, 4, 8)}
-        for sweep in range(2):
-            self.say(f"{engine.name}: rate of ENGINE run, sweep {sweep + 1} of 2")
-            for parallel, rates in tried.items():
-                rates.append(bare_rate(engine, argv, parallel, self.seconds / 3))
-        tried = {parallel: statistics.mean(rates) for parallel, rates in tried.items()}
-        bare = {parallel: [] for parallel in sorted(tried, key=tried.get)[-2:]}
-        ours = []
+        bare, hardened = engine.bare("python", code), engine.hardened("python", code)
+        seconds = self.settings.seconds
+        sweeps = take_turns({parallel: partial(bare_rate, engine, bare, parallel, seconds / 3)
+                             for parallel in (1, 2, 3, 4, 8)}, 2, 1, self.say)
+        best = max(sweeps, key=lambda parallel: sum(sweeps[parallel]))
         with engine.serve() as server:
-            for turn in range(3):
-                self.say(f"{engine.name}: 8 calls in flight against ENGINE run, turn {turn + 1} of 3")
-                for parallel, rates in bare.items():
-                    rates.append(bare_rate(engine, argv, parallel, self.seconds))
-                    time.sleep(1)
+            def ours():
                 start = time.perf_counter() + WARM_UP
-                end = start + self.seconds
+                end = start + seconds
                 ends = server.rate(tool, {"code": code}, "hello", 8, lambda _: time.perf_counter() > end)
-                ours.append(per_second(ends, start, end))
                 engine.wait_ready(server, 8, settle=1)
-        best = max(bare, key=lambda parallel: statistics.mean(bare[parallel]))
-        name = f"ENGINE run --rm, {best} at once"
-        value, reference = statistics.mean(ours), statistics.mean(bare[best])
-        if not reference:
-            raise Broken(f"no ENGINE run ended within {self.seconds:g} s: make BENCH_SECONDS larger")
-        rates = ", ".join(f"{parallel}: {rate:.1f}" for parallel, rate in tried.items())
-        yield Row(engine.name, "sustained rate", name, reference, "calls/s", samples=bare[best],
-                  reference=f"first sweeps: {rates}")
-        yield Row(engine.name, "sustained rate", "ours, 8 in flight", value, "calls/s", reference=name,
-                  ratio=value / reference, bar="≥ 0.95 ×", passed=value >= 0.95 * reference, samples=ours)
+                return per_second(ends, start, end)
 
-    def many_calls(self):
-        for engine in self.engines:
-            yield from self.many_calls_on(engine)
+            samples = take_turns({
+                f"ENGINE run --rm, {best} at once": partial(bare_rate, engine, bare, best, seconds),
+                f"with the flags of ours, {best} at once": partial(bare_rate, engine, hardened, best, seconds),
+                "ours, 8 at once": ours}, TURNS, 1, self.say)
+        yield from rates(engine, "sustained", "calls/s", samples, 0.95)
 
-    def many_calls_on(self, engine):
+    def many_calls(self, engine):
         tool, code = CALLS["python"]
-        count = 10000 if self.full else 200
+        count = self.settings.calls
         group = f"{count} calls"
         with engine.serve() as server:
             def calls(number):
-                ends = server.rate(tool, {"code": code}, "hello", 8, lambda sent: sent >= number)
+                def enough(sent):
+                    if sent % 500 == 0 and sent < number:
+                        self.say(f"{sent} of {number} calls")
+                    return sent >= number
+                ends = server.rate(tool, {"code": code}, "hello", 8, enough)
                 if len(ends) != number:
                     raise Broken(f"{number} calls, {len(ends)} answers")
                 engine.wait_ready(server, 8, settle=1)
                 return client.megabytes(server.pid), client.descriptors(server.pid)
-            self.say(f"{engine.name}: {count} calls")
             memory, fds = calls(16)
             wake_ups = client.wake_ups(server.pid)
             time.sleep(3)
@@ -262,53 +241,39 @@ class Bench:
         yield Row(engine.name, "server", "idle, wake-ups in 3 s", wake_ups, "", bar="0", passed=wake_ups == 0)
         yield Row(engine.name, "server", f"RSS after {group}", memory_after, "MB", reference="idle, RSS",
                   ratio=memory_after / memory, bar=f"≤ {GROWTH} ×", passed=memory_after <= GROWTH * memory)
-        yield Row(engine.name, "server", f"descriptors after {group}", fds_after, "", reference=f"idle: {fds}",
+        yield Row(engine.name, "server", f"descriptors after {group}", fds_after, "", reference=f"idle ({fds})",
                   ratio=fds_after / fds, bar="no more", passed=fds_after <= fds)
         yield Row(engine.name, "server", f"zombies, containers left after {group}", zombies + left, "", bar="0",
                   passed=zombies + left == 0)
 
-    def output(self):
-        for engine in self.engines:
-            yield from self.output_on(engine)
-
-    def output_on(self, engine):
+    def output(self, engine):
         """The rate is that of what the large output has beyond the small one:
         so neither the start nor the end of a container counts."""
-        small, large = 16, 1024 if self.full else 256
-        tool = CALLS["python"][0]
-        rates = {"bare": [], "ours": []}
-        with engine.serve("--timeout", "600") as server:
-            def ours(size):
-                seconds = server.call(tool, {"code": FLOOD.format(count=size * 16)}, "bytes cut")
+        small, large = 16, self.settings.megabytes
+        group = f"{large} MB of output"
+
+        def rate(take):
+            seconds = -take(FLOOD.format(count=small * 16)) + take(FLOOD.format(count=large * 16))
+            return (large - small) / max(seconds, 0.001)
+
+        with engine.serve(*LONG) as server:
+            def ours(code):
+                seconds = server.call(CALLS["python"][0], {"code": code}, "bytes cut")
                 engine.wait_ready(server, 1, settle=SETTLE)
                 return seconds
 
-            def bare(size):
-                return engine.run(engine.hardened("python", FLOOD.format(count=size * 16)))
-            ours(small)
+            ours(FLOOD.format(count=small * 16))
             small_peak = client.megabytes(server.pid, "VmHWM")
-            for turn in range(3):
-                self.say(f"{engine.name}: {large} MB of output, turn {turn + 1} of 3")
-                for name, take in (("bare", bare), ("ours", ours)):
-                    seconds = -take(small) + take(large)
-                    rates[name].append((large - small) / max(seconds, 0.001))
+            samples = take_turns({
+                "ENGINE run --log-driver none": lambda: rate(
+                    lambda code: engine.run(engine.bare("python", code, "--log-driver=none"))),
+                "with the flags of ours": lambda: rate(lambda code: engine.run(engine.hardened("python", code))),
+                "ours": lambda: rate(ours)}, 3, 0, self.say)
             large_peak = client.megabytes(server.pid, "VmHWM")
-        bare_rate_, ours_rate = statistics.median(rates["bare"]), statistics.median(rates["ours"])
-        group = f"{large} MB of output"
-        yield Row(engine.name, group, "ENGINE run > /dev/null", bare_rate_, "MB/s", samples=rates["bare"])
-        yield Row(engine.name, group, "ours", ours_rate, "MB/s", reference="ENGINE run > /dev/null",
-                  ratio=ours_rate / bare_rate_, bar="≥ 0.5 ×", passed=ours_rate >= bare_rate_ / 2, samples=rates["ours"])
+        yield from rates(engine, group, "MB/s", samples, 0.5)
         yield Row(engine.name, group, "peak RSS of the server", large_peak, "MB",
-                  reference=f"{small} MB of output: {small_peak:.1f} MB", ratio=large_peak / small_peak,
+                  reference=f"that of {small} MB ({small_peak:.1f} MB)", ratio=large_peak / small_peak,
                   bar=f"≤ {FLAT_MB:g} MB more", passed=large_peak - small_peak <= FLAT_MB)
-
-
-def find(program):
-    for directory in ["", *os.environ["PATH"].split(":")]:
-        path = os.path.join(directory, program)
-        if "/" in path and os.access(path, os.X_OK):
-            return path
-    raise Broken(f"{program} is not installed")
 
 
 def per_second(ends, start, end):

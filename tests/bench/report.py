@@ -1,26 +1,25 @@
-"""The rows as a table, Markdown, JSON and a chart."""
+"""The rows as tables in Markdown, as JSON and as a chart."""
 
 import dataclasses
 import json
+import os
 
 from chart import chart, label
 
-HEADINGS = ("engine", "what", "", "p50", "p95", "ratio", "to", "bar", "")
+HEADINGS = ("", "p50", "p95", "ratio", "bar", "")
 NOTES = (
     "Times are from request line written to reply line read, or from start to exit. Each call gets a fresh container.",
     "Between calls the bench waits until the pool has refilled and the machine has settled: a client such as an LLM "
     "has seconds between calls. The sustained rate shows what is left without that pause.",
-    "All in one run, the variants in turn. Everything with --network none; sustained rate and output compare with "
-    "ENGINE run --rm under the very flags that the server gives.",
+    "All in one run, the variants in turn, none with a network but a peer. ENGINE run is the bare engine, without the "
+    "limits and the hardening that each container of ours has; rates also show it with those flags.",
 )
-
-
 BUSY = "The machine was busy with something else: do not trust these numbers."
 
 
 def notes(facts):
     """A load of half its cores before the first measurement is not ours."""
-    return [*NOTES, *([BUSY] if float(facts["load before"]) > facts["cores"] / 2 else [])]
+    return [*NOTES, *([BUSY] if float(facts["load before"]) > os.cpu_count() / 2 else [])]
 
 
 def number(value, unit=""):
@@ -32,34 +31,40 @@ def number(value, unit=""):
 
 def cells(row):
     verdict = {True: "PASS", False: "MISS", None: ""}[row.passed]
-    ratio = f"{row.ratio:.2f} ×" if row.ratio is not None else ""
-    return (row.engine, row.group, label(row.name, row.engine or "ENGINE"), number(row.value, row.unit),
-            number(row.p95, row.unit), ratio, label(row.reference, row.engine), row.bar, verdict)
+    ratio = f"{row.ratio:.2f} × {label(row.reference, row.engine)}" if row.ratio is not None else ""
+    return (f"{row.group}: {label(row.name, row.engine)}", number(row.value, row.unit), number(row.p95, row.unit),
+            ratio, row.bar, verdict)
 
 
-def text_table(rows):
+def table(rows):
     lines = [HEADINGS, *map(cells, rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(HEADINGS))]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines)
+    widths = [max(3, *(len(line[column]) for line in lines)) for column in range(len(HEADINGS))]
+    lines.insert(1, ["-" * width for width in widths])
+    return ["| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths)) + " |" for line in lines]
 
 
 def markdown(facts, rows, failures):
-    lines = ["| " + " | ".join(HEADINGS) + " |", "|" + " --- |" * len(HEADINGS)]
-    lines += ["| " + " | ".join(cells(row)) + " |" for row in rows]
-    lines += ["", *(f"- {key}: {value}" for key, value in facts.items()), "", *notes(facts)]
-    lines += ["", *(f"FAILED: {failure}" for failure in failures)] if failures else []
+    lines = []
+    for engine in dict.fromkeys(row.engine for row in rows):
+        lines += [f"### {facts[engine]}", "", *table([row for row in rows if row.engine == engine]), ""]
+    lines += [f"- {key}: {value}" for key, value in facts.items()]
+    lines += ["", *notes(facts)]
+    if failures:
+        lines += ["", *(f"FAILED: {failure}" for failure in failures)]
     return "\n".join(lines) + "\n"
 
 
 def write(directory, facts, rows, failures):
-    print(text_table(rows), *(f"{key}: {value}" for key, value in facts.items()), *notes(facts), sep="\n")
-    for failure in failures:
-        print(f"FAILED: {failure}")
-    (directory / "results.md").write_text(markdown(facts, rows, failures))
-    (directory / "results.json").write_text(json.dumps(
-        {"machine": facts, "rows": [dataclasses.asdict(row) for row in rows], "failures": failures}, indent=1) + "\n")
-    picture = chart(rows, "; ".join(facts[key] for key in ("podman", "docker") if key in facts)
-                    + f"; {facts['cores']} cores; a fresh container for each call")
-    if picture:
-        (directory / "chart.svg").write_text(picture)
-    print(f"{directory.relative_to(directory.parents[1])}/: results.md, results.json, chart.svg")
+    subtitle = "; ".join(facts[engine] for engine in dict.fromkeys(row.engine for row in rows))
+    files = {
+        "results.md": markdown(facts, rows, failures),
+        "results.json": json.dumps({"machine": facts, "rows": [dataclasses.asdict(row) for row in rows],
+                                    "failures": failures}, indent=1) + "\n",
+        "chart.svg": chart(rows, f"{subtitle}; {facts['CPU']}; a fresh container for each call"),
+    }
+    for name, text in files.items():
+        (directory / name).unlink(missing_ok=True)  # none that an earlier run has left
+        if text:
+            (directory / name).write_text(text)
+    print(files["results.md"])
+    print(f"{directory.relative_to(directory.parents[1])}/:", ", ".join(name for name, text in files.items() if text))
