@@ -66,5 +66,3 @@ def write(directory, facts, rows, failures):
         (directory / name).unlink(missing_ok=True)  # none that an earlier run has left
         if text:
             (directory / name).write_text(text)
-    print(files["results.md"])
-    print(f"{directory.relative_to(directory.parents[1])}/:", ", ".join(name for name, text in files.items() if text))

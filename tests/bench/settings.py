@@ -69,13 +69,6 @@ def must_be_among(name, value, offered):
         raise Broken(f"{name}: {value} is not among: {', '.join(offered)}")
 
 
-def one(name, offered):
-    value = os.environ.get(name, offered[0])
-    if value not in offered:
-        raise Broken(f"{name}: {value} is not among: {', '.join(offered)}")
-    return value
-
-
 def number(name, default, kind=int):
     try:
         value = kind(os.environ.get(name, default))
