@@ -1,11 +1,11 @@
-# A backend for matplotlib: what is shown becomes a picture for the caller.
+# Makes matplotlib's Agg show: what is shown becomes a picture for the caller.
 import os
 from io import BytesIO
 
 from matplotlib._pylab_helpers import Gcf
 from matplotlib.backend_bases import FigureManagerBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from sandbox_pictures import is_returned, keep
+from sandbox_pictures import is_returned, keep, read_png
 
 
 def draw(figure):
@@ -22,6 +22,11 @@ class FigureCanvas(FigureCanvasAgg):
         super().print_figure(filename, *args, **kwargs)
         if isinstance(filename, (str, os.PathLike)):
             self.file = os.path.abspath(filename)
+            self.figure.stale = False  # until it is changed
+
+    # To whose name matplotlib may have put the end.
+    def saved(self):
+        return (self.file, self.file + ".png") if self.file else ()
 
 
 class FigureManager(FigureManagerBase):
@@ -39,18 +44,32 @@ def show(*args, **kwargs):
     Gcf.destroy_all()
 
 
-# What a program has saved to a file itself comes back as that file, to whose
-# name matplotlib may have put the end.  With a backend that it has chosen, a
-# figure that was drawn will have been saved.
+def take_over(agg):
+    agg.FigureCanvas = agg._BackendAgg.FigureCanvas = FigureCanvas
+    agg.FigureManager = agg._BackendAgg.FigureManager = FigureManager
+    agg.show = show
+
+
+# What a program has saved to a file itself comes back as that file.  With
+# another backend, a figure that was drawn will have been saved.
 def is_known(canvas):
     if not isinstance(canvas, FigureCanvas):
         return not canvas.figure.stale
-    names = (canvas.file, canvas.file + ".png") if canvas.file else ()
-    return canvas.shown or any(map(is_returned, names))
+    return canvas.shown or any(map(is_returned, canvas.saved()))
+
+
+# A picture of it that the program has left in some other place will do.
+def show_one(canvas):
+    saved = () if canvas.figure.stale else filter(None, map(read_png, canvas.saved()))
+    picture = next(iter(saved), None)
+    if picture:
+        keep(picture, "png")
+    else:
+        draw(canvas.figure)
 
 
 def show_unsaved():
     for manager in Gcf.get_all_fig_managers():
         if not is_known(manager.canvas):
-            draw(manager.canvas.figure)
+            show_one(manager.canvas)
     Gcf.destroy_all()

@@ -10,7 +10,7 @@ if rest:
     os.environ["PYTHONPATH"] = rest
 else:
     del os.environ["PYTHONPATH"]
-nonce, file, preload = os.environ.pop("SANDBOX_RUNNER").split(" ")
+nonce, file, preload, *how = os.environ.pop("SANDBOX_RUNNER").split(" ")
 sys.path.remove(ours)
 sys.path_importer_cache.pop(ours, None)
 del sys.modules["sitecustomize"]
@@ -63,6 +63,13 @@ def find_packages():
     sys.path[:] = before[:at] + sys.path[len(before):] + before[at:]
 
 
+# What was installed may be another version of what was imported ahead of it.
+def start_again():
+    os.environ["PYTHONPATH"] = ours + (":" + rest if rest else "")
+    os.environ["SANDBOX_RUNNER"] = " ".join([nonce, file, "", *how])
+    os.execv(sys.executable, sys.orig_argv)
+
+
 # The servant has put in place what there is.
 def take_extras():
     find_packages()
@@ -81,16 +88,15 @@ def take_extras():
     os.close(given)
 
 
-# Programs that count on no display name Agg: this is one that shows something.
+# What matplotlib comes to by itself where there is no display, after it has
+# tried all others.
 def choose_backend(matplotlib):
-    name = "module://sandbox_figures"
-    plain = matplotlib.use
+    if not isinstance(dict.__getitem__(matplotlib.rcParams, "backend"), str):
+        matplotlib.rcParams["backend"] = "agg"
 
-    def use(backend, *args, **named):
-        plain(name if str(backend).lower() == "agg" else backend, *args, **named)
 
-    matplotlib.rcParams["backend"] = name
-    matplotlib.use = use
+def take_over(agg):
+    __import__("sandbox_figures").take_over(agg)
 
 
 def tell_directory(pictures):
@@ -106,11 +112,12 @@ def show_at_the_end(helpers, pid=os.getpid()):
 def show_open():
     helpers = sys.modules.get("matplotlib._pylab_helpers")
     if helpers and helpers.Gcf.figs:
-        __import__("sandbox_figures").show_unsaved()
+        __import__("matplotlib.backends.backend_agg")
+        sys.modules["sandbox_figures"].show_unsaved()
 
 
-# matplotlib gets a backend that hands its figures to the caller; a program
-# that does not import it will not notice.
+# matplotlib's Agg is made to hand its figures to the caller; a program that
+# does not import it will not notice.
 def find_spec(name, path=None, target=None):
     if name in ("sandbox_figures", "sandbox_pictures"):
         from_file = __import__("importlib.util").util.spec_from_file_location
@@ -125,10 +132,12 @@ def find_spec(name, path=None, target=None):
 
 
 work = os.getcwd()
-after = {"sandbox_pictures": tell_directory}
-if "MPLBACKEND" not in os.environ:
-    after["matplotlib"] = choose_backend
-    after["matplotlib._pylab_helpers"] = show_at_the_end
+after = {
+    "matplotlib": choose_backend,
+    "matplotlib._pylab_helpers": show_at_the_end,
+    "matplotlib.backends.backend_agg": take_over,
+    "sandbox_pictures": tell_directory,
+}
 for finder in sys.meta_path:
     if getattr(finder, "__name__", "") == "PathFinder":
         find_plain = finder.find_spec
@@ -144,19 +153,21 @@ if preload:
     # Else the collector goes through all of it when the program ends, which
     # takes longer than most programs.
     __import__("gc").freeze()
-say(b"ready", 1, 2)
-line = read_line(3)
-if line[0] == "code":
-    take_code(int(line[1]))
+if not how:
+    say(b"ready", 1, 2)
+    line = read_line(3)
+    if line[0] == "code":
+        take_code(int(line[1]))
     os.write(7, b"\n")
     os.close(3)
-else:
-    os.write(7, b"\n")
-    os.close(3)
-    how = read_line(8)
+    if line[0] != "code":
+        how = read_line(8)
+    if preload and "installed" in how:
+        start_again()
+if how:
     take_extras()
-    if how == ["session"]:
-        exec(compile(open(ours + "/session.py").read(), ours + "/session.py", "exec"), globals())
+if "session" in how:
+    exec(compile(open(ours + "/session.py").read(), ours + "/session.py", "exec"), globals())
 say(b"started", 1)
 os.close(7)
 os.close(8)

@@ -34,6 +34,18 @@ def is_returned(path):
             and os.path.isfile(path) and os.path.getsize(path) <= limit)
 
 
+# What there is in a file of this name, if it is a picture that can be shown.
+def read_png(path):
+    try:
+        if not os.path.isfile(path) or os.path.getsize(path) > RETURNED_IMAGE:
+            return None
+        with open(path, "rb") as source:
+            picture = source.read(RETURNED_IMAGE)
+    except OSError:
+        return None
+    return picture if picture.startswith(b"\x89PNG\r\n\x1a\n") else None
+
+
 def forget():
     global count
     count = 0

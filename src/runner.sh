@@ -214,7 +214,7 @@ prepare() {
 	reopen_streams
 	read -r _ <&7
 	while serve; do
-		{ prepare && echo "$how" >&8; } &
+		{ prepare && echo "$how${packages:+ installed}" >&8; } &
 	done
 	kill -9 -1
 ) &

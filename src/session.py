@@ -182,6 +182,6 @@ while True:
     if os.getpid() != own_pid:
         os._exit(status)
     say(b"done %d" % status, out, err)
-    while read_line(8) != ["session"]:
+    while "session" not in read_line(8):
         pass
     take_extras()

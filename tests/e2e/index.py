@@ -49,7 +49,7 @@ class Index(http.server.BaseHTTPRequestHandler):
     """/simple is one of Python, /npm one of Node; both have the same packages."""
 
     protocol_version = "HTTP/1.1"
-    packages = ("answer", "slow", "hostile")
+    packages = ("answer", "slow", "hostile", "cycler")  # the last one is in our image, too
 
     def do_GET(self):
         place, _, rest = self.path.strip("/").partition("/")

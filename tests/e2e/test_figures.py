@@ -51,6 +51,8 @@ NUMBERS = [
      []),
     ("Agg, by a variable", "import os; os.environ['MPLBACKEND'] = 'Agg'\n" + PLOT + "plt.plot([1]); plt.show()", 1, 0,
      []),
+    ("Agg, switched to", PLOT + "plt.switch_backend('agg'); plt.plot([1]); plt.show(); plt.close()", 1, 0, []),
+    ("another backend", "import matplotlib; matplotlib.use('template')\n" + PLOT + "plt.plot([1])", 1, 0, []),
     ("closed", PLOT + "plt.plot([1]); plt.close('all')", 0, 0, []),
     ("exception", PLOT + "plt.plot([1]); plt.show(); plt.figure(); plt.plot([2])\nraise ValueError('no')", 2, 1, []),
     ("exit", PLOT + "plt.plot([1]); raise SystemExit(3)", 1, 3, []),
@@ -74,6 +76,14 @@ def test_saved_and_too_large(podman_shared):
                                        "plt.savefig('x.png', dpi=300)")
     assert list(listed_of(result)) == ["figure-01.png", "x.png"] and listed_of(result)["x.png"] > 1 << 20
     assert len(figures_of(result)) == 1
+
+
+def test_saved_elsewhere(podman_shared):
+    """The picture that is there already is shown, unless it is out of date."""
+    code = PLOT + "plt.plot([1]); plt.savefig('/tmp/x.png', dpi=50)"
+    assert figures_of(podman_shared.call(code)) == [320]
+    [width] = figures_of(podman_shared.call(code + "; plt.title('later')"))
+    assert width > 320
 
 
 def test_more_than_are_shown(podman_shared):

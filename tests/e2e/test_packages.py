@@ -51,6 +51,16 @@ def test_install_with_the_rest(podman, serve_packages):
         assert_success(server.call(USE[NODE], NODE, packages=["answer@1.0.0"]), "42")
 
 
+def test_install_of_what_is_preloaded(podman, serve_packages, begin):
+    """The program gets the version it asked for, not the image's."""
+    server = serve_packages(podman, "--preload", "cycler")
+    code = "import cycler; print(getattr(cycler, 'value', 'of the image'))"
+    assert_success(server.call(code), "of the image")
+    ask = {"packages": ["cycler==1.0"], "args": ["x"], "stdin": "in"}
+    assert_success(server.call(code + "\nimport sys; print(sys.argv[1:], sys.stdin.read())", **ask), "42\n['x'] in")
+    assert begin(server, code=code, packages=["cycler==1.0"]).value("cycler.value + 1") == "43"
+
+
 def test_time_of_the_install(podman, serve_packages):
     """Is told as progress, and is not the program's."""
     server = serve_packages(podman)
