@@ -63,6 +63,8 @@ $(BUILD)/%.o: src/%.c | $(BUILD)
 SCRIPTS = src/runner.sh src/hook.py src/session.py src/figures.py \
 	src/pictures.py src/hook.cjs src/session.cjs src/seccomp.json
 $(BUILD)/scripts.h: $(SCRIPTS) Makefile | $(BUILD)
+	@pkg-config --exists --print-errors $(PACKAGES) || { \
+	  echo "run scripts/setup build, or install these libraries" >&2; exit 1; }
 	@{ echo '/* Made from $(SCRIPTS). */'; \
 	  for script in $(SCRIPTS); do \
 	    name=$$(basename $$script | tr . _); \

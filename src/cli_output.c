@@ -33,7 +33,7 @@ open_directory(const char *path, struct err *err)
 	if (fd < 0 && errno == ENOENT && mkdir(path, 0777) == 0)
 		fd = open(path, DIRECTORY_FLAGS);
 	if (fd < 0)
-		err_system(err, errno, "%s", path);
+		err_system(err, errno, "--output-dir: %s", path);
 	return fd;
 }
 
@@ -43,28 +43,41 @@ is_name(const char *pattern)
 	return pattern[strcspn(pattern, "*?[\\")] == '\0';
 }
 
-/* A name that cannot be saved is better told before an hour's work. */
+static bool
+is_hidden(const char *path)
+{
+	return *path == '.' || strstr(path, "/.") != NULL;
+}
+
+/* What cannot be saved is better told before an hour's work. */
 static int
-check_name(const struct cli_output *output, const char *name, struct err *err)
+check_pattern(
+    const struct cli_output *output, const char *pattern, struct err *err)
 {
 	struct err why;
 
-	if (work_path_check(name, strlen(name), &why) != 0)
+	if (work_path_check(pattern, strlen(pattern), &why) != 0)
 		return err_set(err, ERR_ARGUMENT, "--output: %s", why.message);
-	if (!output->settings->force && save_is_taken(output->directory, name))
+	if (is_hidden(pattern))
 		return err_set(err, ERR_ARGUMENT,
-		    "--output: %s is there already; --force replaces it", name);
+		    "--output: %s: hidden files never come back; let the "
+		    "program use another name",
+		    pattern);
+	if (is_name(pattern) && !output->settings->force &&
+	    save_is_taken(output->directory, pattern))
+		return err_set(err, ERR_ARGUMENT,
+		    "--output: %s is there already; --force replaces it",
+		    pattern);
 	return 0;
 }
 
 static int
-check_names(const struct cli_output *output, struct err *err)
+check_patterns(const struct cli_output *output, struct err *err)
 {
 	const struct strlist *patterns = &output->settings->outputs;
 
 	for (size_t i = 0; i < patterns->count; i++)
-		if (is_name(patterns->items[i]) &&
-		    check_name(output, patterns->items[i], err) != 0)
+		if (check_pattern(output, patterns->items[i], err) != 0)
 			return -1;
 	return 0;
 }
@@ -78,7 +91,7 @@ cli_output_new(const struct settings *settings, struct err *err)
 
 	output->settings = settings;
 	output->directory = open_directory(path, err);
-	if (output->directory < 0 || check_names(output, err) != 0) {
+	if (output->directory < 0 || check_patterns(output, err) != 0) {
 		cli_output_free(output);
 		return NULL;
 	}
@@ -103,16 +116,9 @@ is_plain(const char *path)
 	return work_path_check(path, strlen(path), &err) == 0;
 }
 
-static bool
-is_hidden(const char *path)
-{
-	return *path == '.' || strstr(path, "/.") != NULL;
-}
-
 /*
- * As the sandbox matches them, but as in a shell "*" stands for no hidden file:
- * what a program hides in .git or .config of the current directory could be
- * obeyed there.
+ * As the sandbox matches them, but for hidden files: what a program hides in
+ * .git or .config of the current directory could be obeyed there.
  */
 static bool
 is_asked_for(const struct cli_output *output, const char *path)
@@ -120,9 +126,8 @@ is_asked_for(const struct cli_output *output, const char *path)
 	const struct strlist *patterns = &output->settings->outputs;
 
 	for (size_t i = 0; i < patterns->count; i++)
-		if (collector_fits(patterns->items[i], path) &&
-		    (!is_hidden(path) || is_hidden(patterns->items[i])))
-			return is_plain(path);
+		if (collector_fits(patterns->items[i], path))
+			return is_plain(path) && !is_hidden(path);
 	return false;
 }
 
@@ -170,7 +175,8 @@ is_withheld(const struct cli_output *output, const struct artifact *artifact)
 static bool
 is_left(const struct cli_output *output, const struct artifact *artifact)
 {
-	return !artifact->figure && !is_asked_for(output, artifact->path);
+	return !artifact->figure && is_plain(artifact->path) &&
+	    !is_hidden(artifact->path) && !is_asked_for(output, artifact->path);
 }
 
 /* Returns how many there are. */
@@ -178,27 +184,22 @@ static size_t
 list_left(FILE *stream, const struct cli_output *output,
     const struct artifacts *artifacts)
 {
-	size_t named = 0, more = artifacts->left_out;
+	size_t count = 0;
 
 	for (size_t i = 0; i < artifacts->count; i++) {
 		const struct artifact *artifact = &artifacts->items[i];
 		char *size;
 
-		if (!is_left(output, artifact))
+		if (!is_left(output, artifact) || ++count > NAMES_MAX)
 			continue;
-		if (named == NAMES_MAX || !is_plain(artifact->path)) {
-			more++;
-			continue;
-		}
 		size = human_size(artifact->size);
-		fprintf(stream, "%s%s (%s)", named++ > 0 ? ", " : "",
+		fprintf(stream, "%s%s (%s)", count > 1 ? ", " : "",
 		    artifact->path, size);
 		free(size);
 	}
-	if (more > 0)
-		fprintf(stream, named > 0 ? ", %zu more" : "%zu of odd names",
-		    more);
-	return named + more;
+	if (count > NAMES_MAX)
+		fprintf(stream, ", %zu more", count - NAMES_MAX);
+	return count;
 }
 
 /* One line about the files that go with the sandbox. */
@@ -216,34 +217,53 @@ tell_left(const struct cli_output *output, const struct artifacts *artifacts)
 		log_warn("left in the sandbox: %s; --output saves %s", names,
 		    count > 1 ? "them" : "it");
 	free(names);
+	if (artifacts->left_out > 0)
+		log_warn("left in the sandbox: %zu%s files, too many to list "
+		         "or with names that cannot be shown",
+		    artifacts->left_out, count > 0 ? " more" : "");
 }
 
-static bool
-is_among(const struct artifacts *artifacts, const char *name)
+enum fit { FIT_NONE, FIT_DIRECTORY, FIT_FILE };
+
+static enum fit
+fit_of(const struct artifacts *artifacts, const char *pattern)
 {
-	size_t length = strlen(name);
+	size_t length = strlen(pattern);
+	enum fit fit = FIT_NONE;
 
 	for (size_t i = 0; i < artifacts->count; i++) {
 		const char *path = artifacts->items[i].path;
 
-		/* It may be a directory. */
-		if (strncmp(path, name, length) == 0 &&
-		    (path[length] == '\0' || path[length] == '/'))
-			return true;
+		if (collector_fits(pattern, path))
+			return FIT_FILE;
+		if (strncmp(path, pattern, length) == 0 && path[length] == '/')
+			fit = FIT_DIRECTORY;
 	}
-	return false;
+	return fit;
 }
 
-static void
+/* Patterns by which nothing was saved. */
+static int
 tell_missing(const struct cli_output *output, const struct artifacts *artifacts)
 {
 	const struct strlist *patterns = &output->settings->outputs;
+	int status = 0;
 
-	for (size_t i = 0; i < patterns->count; i++)
-		if (is_name(patterns->items[i]) &&
-		    !is_among(artifacts, patterns->items[i]))
-			log_warn("--output: the program left no %s",
-			    patterns->items[i]);
+	for (size_t i = 0; i < patterns->count; i++) {
+		const char *pattern = patterns->items[i];
+		enum fit fit = fit_of(artifacts, pattern);
+
+		if (fit == FIT_FILE)
+			continue;
+		status = -1;
+		if (fit == FIT_DIRECTORY)
+			log_warn("--output: %s is a directory: \"%s/*\" is "
+			         "what is in it",
+			    pattern, pattern);
+		else
+			log_warn("--output: the program left no %s", pattern);
+	}
+	return status;
 }
 
 static int
@@ -256,7 +276,10 @@ take(struct cli_output *output, const struct artifact *artifact)
 		cli_figures_add(
 		    &output->figures, artifact, wanted && status == 0);
 	if (is_withheld(output, artifact)) {
-		log_warn("%s is not saved: it is too large", artifact->path);
+		log_warn("%s is not saved: it has more than 16 MiB, or all "
+		         "files together more than 24 MiB, or it changed "
+		         "meanwhile",
+		    artifact->path);
 		return -1;
 	}
 	if (artifact->figure && artifact->data == NULL)
@@ -271,7 +294,7 @@ cli_output_take(struct cli_output *output, const struct artifacts *artifacts)
 
 	for (size_t i = 0; i < artifacts->count; i++)
 		status |= take(output, &artifacts->items[i]);
-	tell_missing(output, artifacts);
+	status |= tell_missing(output, artifacts);
 	tell_left(output, artifacts);
 	return status;
 }

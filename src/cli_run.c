@@ -50,9 +50,14 @@ on_output(void *arg, enum child_stream stream, const char *data, size_t length)
 	run->interrupted = true;
 	if (errno == EINTR)
 		return;
-	/* Ends as if by the signal that other programs get then; from the
-	 * loop, because the call is on the way here. */
+	/* As if by the signal that other programs get then. */
 	run->status = 128 + SIGPIPE;
+	if (errno != EPIPE) {
+		log_warn("the program's output cannot be written: %s",
+		    strerror(errno));
+		run->status = STATUS_NOT_RUN;
+	}
+	/* From the loop, because the call is on the way here. */
 	event_active(run->unheard, EV_TIMEOUT, 0);
 }
 
@@ -73,6 +78,11 @@ status_of(const struct outcome *outcome)
 		log_warn("stopped after %.1f seconds: --timeout sets the limit",
 		    (double)outcome->duration_ms / 1000);
 		return STATUS_TIMED_OUT;
+	}
+	if (outcome->lost) {
+		log_warn("the container went away while the program ran: the "
+		         "engine, or its command, was stopped");
+		return STATUS_NOT_RUN;
 	}
 	if (outcome->signal == 0)
 		return outcome->exit_code;

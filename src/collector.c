@@ -26,6 +26,7 @@ struct found {
 	uint64_t size;
 	bool dated; /* as files that come with a call are */
 	bool figure;
+	bool asked; /* for, by a pattern of the call */
 	bool wanted;
 	char *data;
 	size_t length;
@@ -174,7 +175,7 @@ was_given(const struct found *found, const struct job *job)
 	return false;
 }
 
-/* Leaves what the program of this call has written, and what is wanted. */
+/* Leaves what the program of this call has written, and what is asked for. */
 static void
 drop_old(struct collector *collector, const struct job *job,
     const struct strlist *seen)
@@ -184,9 +185,9 @@ drop_old(struct collector *collector, const struct job *job,
 	for (size_t i = 0; i < collector->count; i++) {
 		struct found *found = &collector->found[i];
 
+		found->asked = is_asked_for(found, &job->outputs);
 		if (was_given(found, job) ||
-		    (was_seen(seen, found->line) &&
-		        !is_asked_for(found, &job->outputs)))
+		    (was_seen(seen, found->line) && !found->asked))
 			found_release(found);
 		else
 			collector->found[kept++] = *found;
@@ -211,15 +212,33 @@ is_image(const struct found *found)
 }
 
 static bool
-comes_back(const struct found *found, const struct strlist *outputs,
-    size_t *small_count)
+is_small_enough(const struct found *found)
 {
 	if (found->figure)
 		return found->size <= FIGURE_MAX;
-	if (is_asked_for(found, outputs))
+	if (found->asked)
 		return found->size <= COLLECTOR_FILE_MAX;
-	return found->size <= (is_image(found) ? SMALL_IMAGE : SMALL_FILE) &&
-	    (*small_count)++ < SMALL_COUNT;
+	return found->size <= (is_image(found) ? SMALL_IMAGE : SMALL_FILE);
+}
+
+/* Those that were asked for, or the others: figures, and a few files. */
+static void
+choose(struct collector *collector, bool asked)
+{
+	size_t small_count = 0;
+
+	for (size_t i = 0; i < collector->count; i++) {
+		struct found *found = &collector->found[i];
+
+		if (found->asked != asked || !is_small_enough(found) ||
+		    collector->wanted == LISTED_MAX ||
+		    collector->total + found->size > TOTAL_MAX ||
+		    (!asked && !found->figure && small_count++ >= SMALL_COUNT))
+			continue;
+		found->wanted = true;
+		collector->wanted++;
+		collector->total += found->size;
+	}
 }
 
 void
@@ -227,7 +246,6 @@ collector_choose(
     struct collector *collector, const struct job *job, struct strlist *seen)
 {
 	struct strlist now = {0};
-	size_t small_count = 0, wanted = 0;
 
 	if (seen != NULL)
 		remember(collector, &now);
@@ -239,17 +257,9 @@ collector_choose(
 	if (collector->count > 0)
 		qsort(collector->found, collector->count,
 		    sizeof(*collector->found), by_name);
-	for (size_t i = 0; i < collector->count; i++) {
-		struct found *found = &collector->found[i];
-
-		found->wanted = wanted < LISTED_MAX &&
-		    comes_back(found, &job->outputs, &small_count) &&
-		    collector->total + found->size <= TOTAL_MAX;
-		if (!found->wanted)
-			continue;
-		wanted++;
-		collector->total += found->size;
-	}
+	/* What nobody asked for has what room is left. */
+	choose(collector, true);
+	choose(collector, false);
 }
 
 const char *
@@ -324,8 +334,9 @@ collector_take(struct collector *collector, struct artifacts *artifacts)
 
 		/* The container may go away in the middle of one. */
 		drop_part(found);
-		/* What nobody gets to see is not worth a long list. */
-		if (found->data == NULL && count >= LISTED_MAX) {
+		/* What nobody asked for is not worth a long list. */
+		if (found->data == NULL && !found->asked &&
+		    count >= LISTED_MAX) {
 			artifacts->left_out++;
 			continue;
 		}

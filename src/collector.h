@@ -28,7 +28,8 @@ struct collector {
 	size_t count;
 	size_t left_out;
 	size_t next;
-	size_t total; /* bytes that come back */
+	size_t wanted; /* files that come back */
+	size_t total;  /* bytes of them */
 };
 
 /* Where the runner keeps figures. */

@@ -34,11 +34,15 @@ check_name(const char *value, size_t place, struct err *err)
 	bool lower = true;
 
 	(void)place;
+	if (strcmp(value, LANGUAGE_ALL) == 0)
+		return err_set(err, ERR_ARGUMENT,
+		    "\"%s\" cannot be the name of a language: --languages "
+		    "takes it for all of them",
+		    value);
 	for (const char *byte = value; *byte != '\0'; byte++)
 		lower &= !isupper((unsigned char)*byte);
 	if (lower && isalpha((unsigned char)*value) && is_made_of(value, "_") &&
-	    strlen(value) <= NAME_MAX_LENGTH &&
-	    strcmp(value, LANGUAGE_ALL) != 0)
+	    strlen(value) <= NAME_MAX_LENGTH)
 		return 0;
 	return err_set(err, ERR_ARGUMENT,
 	    "\"%.100s\" is not a name of up to %d characters out of a-z, 0-9 "

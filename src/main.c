@@ -25,15 +25,21 @@ fill_standard_descriptors(void)
 }
 
 static int
+finish_stdout(void)
+{
+	return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
+}
+
+static int
 act(const struct settings *settings)
 {
 	switch (settings->action) {
 	case ACTION_HELP:
 		options_help(stdout);
-		return 0;
+		return finish_stdout();
 	case ACTION_VERSION:
 		printf("code-sandbox-mcp %s\n", VERSION);
-		return 0;
+		return finish_stdout();
 	case ACTION_RUN:
 		return cli_run(settings);
 	case ACTION_SERVE:

@@ -105,9 +105,10 @@ option_size(const struct option *option, void *field, const char *value,
 	long long bytes;
 
 	if (option_bytes(value, option->minimum, option->maximum, &bytes) != 0)
-		return bad_value(option, value,
-		    "a number of bytes within bounds (k, m and g may follow)",
-		    err);
+		return err_set(err, ERR_ARGUMENT,
+		    "%s: \"%s\" is not a number of bytes from %lld to %lld (k, "
+		    "m and g may follow)",
+		    option->name, value, option->minimum, option->maximum);
 	*(size_t *)field = (size_t)bytes;
 	return 0;
 }

@@ -591,6 +591,10 @@ check_scope(const struct settings *settings, struct err *err)
 		return err_set(err, ERR_ARGUMENT,
 		    "%s goes with --transport streamable-http",
 		    settings->http_option);
+	if (settings->transport == TRANSPORT_HTTP &&
+	    settings->action == ACTION_RUN)
+		return err_set(err, ERR_ARGUMENT,
+		    "--transport is for the server, not for the command run");
 	if (settings->run_option != NULL && settings->action != ACTION_RUN)
 		return err_set(err, ERR_ARGUMENT,
 		    "%s belongs to the command run: code-sandbox-mcp run "
@@ -695,7 +699,7 @@ options_help(FILE *stream)
 		help_option(stream, &options[i]);
 	fputs(
 	    "\nCONTAINER_IMAGE and CONTAINER_LANGUAGE together name one image "
-	    "for all\nlanguages; CODE_SANDBOX_TOKEN is a token without a "
+	    "for all\nbuilt-in languages; CODE_SANDBOX_TOKEN is a token without a "
 	    "file. The manual:\ncode-sandbox-mcp(1).\n",
 	    stream);
 }

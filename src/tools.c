@@ -50,7 +50,9 @@ static void
 add_description(yyjson_mut_doc *doc, yyjson_mut_val *object,
     const struct language *language, const struct settings *settings)
 {
-	const char *figures = names(language->libraries, "matplotlib")
+	const char *figures = language->hook != NULL &&
+	        settings->warm_interpreter &&
+	        names(language->libraries, "matplotlib")
 	    ? ", and matplotlib figures,"
 	    : "";
 	const char *sessions = tool_has_sessions(language, settings)

@@ -11,7 +11,7 @@ import time
 
 import pytest
 from command import Run
-from harness import PATIENCE, Sleeper, until
+from harness import BINARY, PATIENCE, Sleeper, until
 
 HELLO = "print('hello')\n"
 
@@ -129,6 +129,25 @@ def test_reader_that_goes_away(fake_engine, program, words):
     status, _, err = run.finish()
     assert (status, err) == (128 + signal.SIGPIPE, "")
     assert fake_engine.containers(f"code-sandbox-mcp-{pid}-") == []
+
+
+def test_output_that_cannot_be_written(fake_engine, program):
+    with open("/dev/full", "wb") as full:
+        status, _, err = Run(fake_engine, program(HELLO), stdout=full).finish()
+    assert (status, err) == (125, "code-sandbox-mcp: the program's output cannot be written: No space left on device\n")
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"]])
+def test_help_that_cannot_be_written(words):
+    with open("/dev/full", "wb") as full:
+        assert subprocess.run([BINARY, *words], stdout=full, check=False).returncode == 1
+
+
+def test_container_that_goes_away(fake, program):
+    """It is not the program's fault, and more memory would not help."""
+    status, _, err = Run(fake("killed-half-way"), program(HELLO)).finish()
+    assert (status, err.count("\n")) == (125, 1)
+    assert "the container went away while the program ran" in err
 
 
 def test_stdout_that_does_not_block(fake_engine, program):

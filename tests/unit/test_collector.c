@@ -233,6 +233,53 @@ START_TEST(all_together_are_limited_too)
 }
 END_TEST
 
+START_TEST(what_was_asked_for_comes_first)
+{
+	struct collector collector = {0};
+	struct job job = python_job();
+	char *wanted;
+
+	strlist_add(&job.outputs, "z");
+	for (int i = 0; i < 10; i++) {
+		char entry[200];
+
+		snprintf(entry, sizeof(entry), "1048576" NOW "./%d.png", i);
+		collector_entry(&collector, entry);
+	}
+	collector_entry(&collector, "16777216" NOW "./z");
+	collector_choose(&collector, &job, NULL);
+	wanted = asked_for(&collector);
+	ck_assert_str_eq(wanted,
+	    "./0.png ./1.png ./2.png ./3.png ./4.png ./5.png ./6.png ./7.png "
+	    "./z ");
+	free(wanted);
+	collector_release(&collector);
+	job_release(&job);
+}
+END_TEST
+
+START_TEST(what_was_asked_for_is_listed_in_any_case)
+{
+	struct collector collector = {0};
+	struct job job = python_job();
+	struct artifacts artifacts = {0};
+
+	strlist_add(&job.outputs, "f*");
+	for (int i = 0; i < 300; i++) {
+		char entry[200];
+
+		snprintf(entry, sizeof(entry), "5" NOW "./f%04d", i);
+		collector_entry(&collector, entry);
+	}
+	collector_choose(&collector, &job, NULL);
+	collector_take(&collector, &artifacts);
+	ck_assert_uint_eq(artifacts.count, 300);
+	ck_assert_uint_eq(artifacts.left_out, 0);
+	artifacts_release(&artifacts);
+	job_release(&job);
+}
+END_TEST
+
 /* In a session: what an earlier call has told of is not told again. */
 START_TEST(what_was_seen_before)
 {
@@ -280,6 +327,8 @@ collector_suite(void)
 	tcase_add_loop_test(tcase, content, 0, (int)COUNT(contents));
 	tcase_add_test(tcase, there_is_an_end_to_it);
 	tcase_add_test(tcase, all_together_are_limited_too);
+	tcase_add_test(tcase, what_was_asked_for_comes_first);
+	tcase_add_test(tcase, what_was_asked_for_is_listed_in_any_case);
 	tcase_add_test(tcase, what_was_seen_before);
 	suite_add_tcase(suite, tcase);
 	return suite;

@@ -126,7 +126,7 @@ static const struct {
                 COMMAND SUFFIXES),
         "up to 32"},
     {"name all", ROW("\"name\":\"all\"" TITLE IMAGE CODE COMMAND SUFFIXES),
-        "not a name"},
+        "takes it for all of them"},
     {"name with a NUL",
         ROW("\"name\":\"a\\u0000b\"" TITLE IMAGE CODE COMMAND SUFFIXES), "NUL"},
     {"title empty", ROW(NAME ",\"title\":\"\"" IMAGE CODE COMMAND SUFFIXES),

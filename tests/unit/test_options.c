@@ -544,8 +544,11 @@ static const struct {
     {"--max-timeout 0", NONE, WORDS("--max-timeout=0"), "--max-timeout"},
     {"--max-timeout over a day", NONE, WORDS("--max-timeout=86401"),
         "--max-timeout"},
+    {"run over HTTP", NONE, WORDS("run", "--transport", "http", "a.py"),
+        "--transport is for the server"},
     {"--max-output too small", NONE, WORDS("--max-output=1023"),
-        "--max-output"},
+        "--max-output: \"1023\" is not a number of bytes from 1024 to "
+        "268435456"},
     {"--max-output too big", NONE, WORDS("--max-output=257m"), "--max-output"},
     {"--max-output with an unknown unit", NONE, WORDS("--max-output=1t"),
         "--max-output"},
