@@ -34,6 +34,8 @@ struct pending {
 	const struct language *language; /* of the program; or NULL */
 	char *uri;                       /* that is read; or NULL */
 	int timeout_seconds;
+	const void *client;  /* whose session it is */
+	bool begins_session; /* of which only its answer tells */
 	struct call *call;
 	struct event *patience; /* until it becomes a task; or NULL */
 	struct recent recent;   /* for the task that it may become */
@@ -198,6 +200,12 @@ on_done(void *arg, const struct outcome *outcome)
 	else
 		reply_send(&reply, &call->outlet, call->id, call->revision);
 	reply_release(&reply);
+	/* Nobody has heard the handle. */
+	if (call->begins_session && call->task == NULL &&
+	    call->outlet.reply == NULL && outcome->session != NULL &&
+	    !outcome->session_ended)
+		sandbox_end_session(
+		    call->config.sandbox, outcome->session, call->client);
 	pending_free(call);
 }
 
@@ -275,6 +283,9 @@ begin(struct pending *call, struct job *job)
 	call->timeout_seconds = job->timeout_seconds > 0
 	    ? job->timeout_seconds
 	    : call->config.settings->timeout_seconds;
+	call->client = job->client;
+	call->begins_session =
+	    job->session != NULL && strcmp(job->session, JOB_SESSION_NEW) == 0;
 	call->call =
 	    sandbox_call(call->config.sandbox, job, &sandbox_callbacks, call);
 }

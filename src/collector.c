@@ -19,6 +19,9 @@
 #define SMALL_IMAGE ((size_t)1024 * 1024)
 #define FIGURE_MAX ((size_t)4 * 1024 * 1024)
 #define TOTAL_MAX ((size_t)24 * 1024 * 1024)
+/* In comparing patterns with names, by the product of their lengths: many
+ * times what 2000 ordinary names and a few patterns take. */
+#define EFFORT_MAX ((size_t)32 * 1024 * 1024)
 
 struct found {
 	char *line; /* the whole entry, to know it again */
@@ -142,21 +145,34 @@ without_stars(const char *pattern)
 bool
 collector_fits(const char *pattern, const char *path)
 {
-	char *shorter = without_stars(pattern);
-	bool does =
-	    fnmatch(pattern, path, 0) == 0 || fnmatch(shorter, path, 0) == 0;
+	char *shorter;
+	bool does;
 
+	if (fnmatch(pattern, path, 0) == 0)
+		return true;
+	if (strstr(pattern, "**/") == NULL)
+		return false;
+	shorter = without_stars(pattern);
+	does = fnmatch(shorter, path, 0) == 0;
 	free(shorter);
 	return does;
 }
 
+/* Names and patterns can be such that each comparison takes long, and nothing
+ * else is done meanwhile. */
 static bool
-is_asked_for(const struct found *found, const struct strlist *outputs)
+is_asked_for(struct collector *collector, const struct found *found,
+    const struct strlist *outputs)
 {
-	for (size_t i = 0; i < outputs->count; i++)
-		if (!found->figure &&
-		    collector_fits(outputs->items[i], path_of(found)))
+	const char *path = path_of(found);
+
+	for (size_t i = 0; i < outputs->count && !found->figure; i++) {
+		collector->effort += strlen(outputs->items[i]) * strlen(path);
+		if (collector->effort > EFFORT_MAX)
+			return false;
+		if (collector_fits(outputs->items[i], path))
 			return true;
+	}
 	return false;
 }
 
@@ -185,7 +201,7 @@ drop_old(struct collector *collector, const struct job *job,
 	for (size_t i = 0; i < collector->count; i++) {
 		struct found *found = &collector->found[i];
 
-		found->asked = is_asked_for(found, &job->outputs);
+		found->asked = is_asked_for(collector, found, &job->outputs);
 		if (was_given(found, job) ||
 		    (was_seen(seen, found->line) && !found->asked))
 			found_release(found);

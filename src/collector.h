@@ -30,6 +30,7 @@ struct collector {
 	size_t next;
 	size_t wanted; /* files that come back */
 	size_t total;  /* bytes of them */
+	size_t effort; /* in choosing them */
 };
 
 /* Where the runner keeps figures. */

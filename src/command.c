@@ -13,6 +13,8 @@
 #include "capture.h"
 
 #define OUTPUT_LIMIT ((size_t)256 * 1024)
+/* An error holds no more, and has to say what it is about. */
+#define WORDS_LIMIT 1200
 #define LINE_LIMIT 512
 
 struct command {
@@ -131,7 +133,8 @@ command_run(const struct command_spec *spec)
 
 	command->spec = *spec;
 	for (size_t i = 0; i < CHILD_STREAMS; i++)
-		capture_init(&command->captures[i], OUTPUT_LIMIT);
+		capture_init(&command->captures[i],
+		    i == CHILD_STDOUT ? OUTPUT_LIMIT : WORDS_LIMIT);
 	command->timer = evtimer_new(spec->base, on_timer, command);
 	command->child = child_spawn(spec->children,
 	    &(struct child_spec){.argv = spec->argv->items,

@@ -15,7 +15,11 @@
 #include "container_private.h"
 #include "message.h"
 
-#define WORDS_LIMIT ((size_t)16 * 1024)
+/* An error holds no more, and has to say what it is about. */
+#define WORDS_LIMIT 1200
+/* Containers whose programs are over, and which go by themselves: so many, and
+ * the engine is asked to see to the first of them. */
+#define ENDING_MAX 16
 /* From closing its stdin until we ask the engine to remove it. */
 #define KILL_GRACE_MS 500
 /* From an interrupt until a session is given up. */
@@ -100,6 +104,41 @@ containers_shut_down(
 	containers->gone_arg = arg;
 }
 
+/* A program can say that it is over and go on.  It is not counted then, so
+ * there must be an end to that. */
+static void
+hurry_first(struct containers *containers)
+{
+	struct container *container, *first = NULL;
+	int count = 0;
+
+	TAILQ_FOREACH (container, &containers->list, entry) {
+		if (container->state != CONTAINER_OVER ||
+		    container->child == NULL || container->command != NULL)
+			continue;
+		if (first == NULL)
+			first = container;
+		count++;
+	}
+	if (count > ENDING_MAX)
+		container_doom(first, 0);
+}
+
+/* The runner is done, or about to be; this makes sure.  One that was doomed
+ * before gains nothing by it. */
+static void
+let_go(struct container *container)
+{
+	struct containers *containers = container->containers;
+
+	TAILQ_REMOVE(&containers->list, container, entry);
+	TAILQ_INSERT_TAIL(&containers->list, container, entry);
+	child_close_stdin(container->child);
+	if (!evtimer_pending(container->doom, NULL))
+		container_doom(container, CONTAINER_TEARDOWN_MS);
+	hurry_first(containers);
+}
+
 void
 container_ended(
     struct container *container, enum container_end_kind kind, int number)
@@ -117,12 +156,9 @@ container_ended(
 	container->end.number = number;
 	container->end.words = words;
 	evtimer_del(container->deadline);
-	/* The runner is done, or about to be; this makes sure.  Before the
-	 * callback, which may be in a greater hurry. */
-	if (container->child != NULL) {
-		child_close_stdin(container->child);
-		container_doom(container, CONTAINER_TEARDOWN_MS);
-	}
+	/* Before the callback, which may be in a greater hurry. */
+	if (container->child != NULL)
+		let_go(container);
 	if (container->callbacks != NULL)
 		container->callbacks->ended(container->arg, &container->end);
 	container->callbacks = NULL;
@@ -422,5 +458,10 @@ void
 container_abandon(struct container *container)
 {
 	container->callbacks = NULL;
-	container_kill(container);
+	/* The program is over, and only the teardown is left. */
+	if (container->state == CONTAINER_PAUSED && !container->end.alive)
+		container_ended(
+		    container, container->end.kind, container->end.number);
+	else
+		container_kill(container);
 }

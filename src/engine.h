@@ -18,8 +18,8 @@ struct engine *engine_new(struct event_base *base, struct children *children,
     const struct settings *settings);
 void engine_free(struct engine *engine);
 
-/* Calls back from the event loop, or at once when the engine is known: with
- * NULL, or with why there is none. */
+/* Calls back from the event loop, or at once when the engine is known or there
+ * is none on PATH: with NULL, or with why there is none. */
 typedef void engine_ready_fn(void *arg, const struct err *err);
 void engine_when_ready(
     struct engine *engine, engine_ready_fn *ready, void *arg);

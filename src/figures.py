@@ -2,10 +2,11 @@
 import os
 from io import BytesIO
 
+from matplotlib import is_interactive
 from matplotlib._pylab_helpers import Gcf
 from matplotlib.backend_bases import FigureManagerBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from sandbox_pictures import is_returned, keep, read_png
+from sandbox_pictures import is_returned, keep, read_png, stamp_of
 
 
 def draw(figure):
@@ -16,32 +17,55 @@ def draw(figure):
 
 class FigureCanvas(FigureCanvasAgg):
     shown = False
-    file = None
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.files = set()  # that the program has saved
+        self.fresh = {}  # those that show the figure as it is, and their stamps
+
+    # Whatever draws takes the mark off a figure that was changed.
+    def forget_old(self):
+        if self.figure.stale:
+            self.fresh.clear()
+
+    def draw(self, *args, **kwargs):
+        self.forget_old()
+        return super().draw(*args, **kwargs)
 
     def print_figure(self, filename, *args, **kwargs):
-        super().print_figure(filename, *args, **kwargs)
+        self.forget_old()
+        result = super().print_figure(filename, *args, **kwargs)
         if isinstance(filename, (str, os.PathLike)):
-            self.file = os.path.abspath(filename)
+            # To whose name matplotlib may have put the end.
+            name = os.path.abspath(filename)
+            for path in (name, name.rstrip(".") + ".png"):
+                self.files.add(path)
+                self.fresh[path] = stamp_of(path)
             self.figure.stale = False  # until it is changed
-
-    # To whose name matplotlib may have put the end.
-    def saved(self):
-        return (self.file, self.file + ".png") if self.file else ()
+        return result
 
 
 class FigureManager(FigureManagerBase):
     def show(self):
         draw(self.canvas.figure)
         self.canvas.shown = True
+        self.canvas.figure.stale = False
 
 
 FigureCanvas.manager_class = FigureManager
 
 
-def show(*args, **kwargs):
+# One that does not block leaves the figures open: plt.pause(), for one.
+def show(block=None, **kwargs):
+    blocks = not is_interactive() if block is None else block
     for manager in Gcf.get_all_fig_managers():
-        draw(manager.canvas.figure)
-    Gcf.destroy_all()
+        canvas = manager.canvas
+        if not getattr(canvas, "shown", False) or (blocks and canvas.figure.stale):
+            draw(canvas.figure)
+            canvas.shown = True
+            canvas.figure.stale = False
+    if blocks:
+        Gcf.destroy_all()
 
 
 def take_over(agg):
@@ -55,21 +79,29 @@ def take_over(agg):
 def is_known(canvas):
     if not isinstance(canvas, FigureCanvas):
         return not canvas.figure.stale
-    return canvas.shown or any(map(is_returned, canvas.saved()))
+    return (canvas.shown and not canvas.figure.stale) or any(map(is_returned, canvas.files))
 
 
 # A picture of it that the program has left in some other place will do.
 def show_one(canvas):
-    saved = () if canvas.figure.stale else filter(None, map(read_png, canvas.saved()))
-    picture = next(iter(saved), None)
+    saved = {} if canvas.figure.stale else canvas.fresh
+    pictures = (read_png(path, stamp) for path, stamp in saved.items())
+    picture = next(filter(None, pictures), None)
     if picture:
         keep(picture, "png")
     else:
         draw(canvas.figure)
 
 
+# One that cannot be drawn does not keep the others from it, and goes too.
 def show_unsaved():
+    problem = None
     for manager in Gcf.get_all_fig_managers():
-        if not is_known(manager.canvas):
-            show_one(manager.canvas)
+        try:
+            if not is_known(manager.canvas):
+                show_one(manager.canvas)
+        except Exception as error:
+            problem = problem or error
     Gcf.destroy_all()
+    if problem:
+        raise problem

@@ -49,30 +49,32 @@ def take_code(left):
     os.close(target)
 
 
-# Where packages are installed, ahead of the image's own; at the start it was
-# not there yet.
+# Where packages are installed, ahead of the image's own; at the start it may not
+# have been there yet.  What a package wants done at a start is done now.
 def find_packages():
     site = sys.modules["site"]
     place = site.ENABLE_USER_SITE and site.getusersitepackages()
-    if not place or place in sys.path or not os.path.isdir(place):
+    if not place or not os.path.isdir(place):
         return
     before = sys.path[:]
-    site.addsitedir(place)
+    site.addsitedir(place, set(before))
     own = [number for number, path in enumerate(before) if path in site.getsitepackages()]
     at = own[0] if own else len(before)
     sys.path[:] = before[:at] + sys.path[len(before):] + before[at:]
 
 
-# What was installed may be another version of what was imported ahead of it.
+# What was installed may be another version of what was imported ahead of it, or
+# want something done at the start.
 def start_again():
+    with open("/proc/self/cmdline", "rb") as words:
+        argv = words.read().split(b"\0")[:-1]
     os.environ["PYTHONPATH"] = ours + (":" + rest if rest else "")
     os.environ["SANDBOX_RUNNER"] = " ".join([nonce, file, "", *how])
-    os.execv(sys.executable, sys.orig_argv)
+    os.execv(sys.executable, argv)
 
 
 # The servant has put in place what there is.
 def take_extras():
-    find_packages()
     try:
         with open(ours + "/arguments", "rb") as given:
             sys.argv[1:] = [os.fsdecode(word) for word in given.read().split(b"\0")[:-1]]
@@ -91,7 +93,7 @@ def take_extras():
 # What matplotlib comes to by itself where there is no display, after it has
 # tried all others.
 def choose_backend(matplotlib):
-    if not isinstance(dict.__getitem__(matplotlib.rcParams, "backend"), str):
+    if hasattr(matplotlib, "rcParams") and not isinstance(dict.__getitem__(matplotlib.rcParams, "backend"), str):
         matplotlib.rcParams["backend"] = "agg"
 
 
@@ -116,22 +118,32 @@ def show_open():
         sys.modules["sandbox_figures"].show_unsaved()
 
 
+# The program has the name of a module of the standard library, code, by which
+# doctest and pdb, among others, would import it.
+def find_other(name, target):
+    elsewhere = [place for place in sys.path if os.path.abspath(place) != work]
+    return find_plain(name, elsewhere, target)
+
+
 # matplotlib's Agg is made to hand its figures to the caller; a program that
 # does not import it will not notice.
-def find_spec(name, path=None, target=None):
+def find_spec(finder, name, path=None, target=None):
     if name in ("sandbox_figures", "sandbox_pictures"):
         from_file = __import__("importlib.util").util.spec_from_file_location
         spec = from_file(name, f"{ours}/{name[8:]}.py")
     else:
         spec = find_plain(name, path, target)
+    if spec and spec.origin == script:
+        spec = find_other(name, target) or spec
     then = after.get(name)
-    if spec and then:
+    if spec and spec.loader and then:
         load = spec.loader.exec_module
         spec.loader.exec_module = lambda module: (load(module), then(module))
     return spec
 
 
 work = os.getcwd()
+script = f"{work}/{file}"
 after = {
     "matplotlib": choose_backend,
     "matplotlib._pylab_helpers": show_at_the_end,
@@ -141,7 +153,7 @@ after = {
 for finder in sys.meta_path:
     if getattr(finder, "__name__", "") == "PathFinder":
         find_plain = finder.find_spec
-        finder.find_spec = find_spec
+        finder.find_spec = classmethod(find_spec)
 scratch = "/home/sandbox/.sandbox"
 for name in preload.split(","):
     try:
@@ -162,12 +174,15 @@ if not how:
     os.close(3)
     if line[0] != "code":
         how = read_line(8)
-    if preload and "installed" in how:
+    if "installed" in how:
         start_again()
 if how:
     take_extras()
 if "session" in how:
-    exec(compile(open(ours + "/session.py").read(), ours + "/session.py", "exec"), globals())
+    try:
+        exec(compile(open(ours + "/session.py").read(), ours + "/session.py", "exec"), globals())
+    finally:
+        os._exit(1)  # else Python would go on, and run the file once more
 say(b"started", 1)
 os.close(7)
 os.close(8)

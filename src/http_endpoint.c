@@ -120,6 +120,9 @@ handle_modern(struct http_endpoint *endpoint, struct evhttp_request *request,
 	struct err err;
 
 	http_exchange_use_status(exchange);
+	/* Only requests must say it in their _meta. */
+	if (revision == NULL && message->kind != RPC_REQUEST)
+		revision = mirror.version;
 	if (revision == NULL)
 		answer_error(exchange, message->id, ERR_META,
 		    "the header names a revision that wants it in _meta too");
@@ -205,6 +208,14 @@ is_batch(const char *data, size_t length)
 	return length > 0 && *data == '[';
 }
 
+static bool
+header_is_modern(struct evhttp_request *request)
+{
+	const char *version = http_header(request, "MCP-Protocol-Version");
+
+	return version != NULL && strcmp(version, "2026") >= 0;
+}
+
 /* Only a session can have agreed on a revision that knows batches. */
 static void
 handle_batch(struct http_endpoint *endpoint, struct evhttp_request *request,
@@ -213,7 +224,10 @@ handle_batch(struct http_endpoint *endpoint, struct evhttp_request *request,
 	struct outlet outlet;
 
 	http_exchange_outlet(exchange, &outlet);
-	if (enter_session(endpoint, request, exchange, NULL))
+	if (header_is_modern(request))
+		answer_error(exchange, NULL, ERR_REQUEST,
+		    "the revision in the header knows no batches");
+	else if (enter_session(endpoint, request, exchange, NULL))
 		mcp_client_receive(
 		    http_exchange_client(exchange), data, length, &outlet);
 }
@@ -222,10 +236,7 @@ handle_batch(struct http_endpoint *endpoint, struct evhttp_request *request,
 static bool
 is_modern(struct evhttp_request *request, const struct rpc_message *message)
 {
-	const char *version = http_header(request, "MCP-Protocol-Version");
-
-	return mcp_named_revision(message) != NULL ||
-	    (version != NULL && strcmp(version, "2026") >= 0);
+	return mcp_named_revision(message) != NULL || header_is_modern(request);
 }
 
 static void
@@ -240,7 +251,9 @@ handle_message(struct http_endpoint *endpoint, struct evhttp_request *request,
 		return;
 	}
 	if (rpc_parse(&message, data, length, &err) != 0)
-		answer_error(exchange, message.id, err.code, err.message);
+		/* One of the two has a status to go with it. */
+		answer_error(exchange, message.id,
+		    err.code == ERR_PARAMS ? ERR_META : err.code, err.message);
 	else if (is_modern(request, &message))
 		handle_modern(endpoint, request, exchange, &message);
 	else

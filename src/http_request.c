@@ -3,9 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <bsd/sys/queue.h>
+
 #include <event2/buffer.h>
 #include <event2/http.h>
 #include <event2/http_struct.h>
+#include <event2/keyvalq_struct.h>
 
 #include "alloc.h"
 
@@ -31,16 +34,50 @@ http_takes_chunks(const struct evhttp_request *request)
 	    (request->major == 1 && request->minor >= 1);
 }
 
+/* Of two, we go by the first; who knows what a proxy goes by. */
+static bool
+is_twice(const struct evkeyvalq *headers, const struct evkeyval *header)
+{
+	static const char *const names[] = {"Host", "Origin", "Authorization",
+	    "Content-Length", "Content-Type", "Transfer-Encoding",
+	    "MCP-Protocol-Version", "Mcp-Method", "Mcp-Name", "Mcp-Session-Id"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcasecmp(header->key, names[i]) == 0)
+			return evhttp_find_header(headers, names[i]) !=
+			    header->value;
+	return false;
+}
+
+static bool
+names_are_doubtful(const struct evkeyvalq *headers)
+{
+	const struct evkeyval *header;
+
+	TAILQ_FOREACH (header, headers, next)
+		if (header->key[strcspn(header->key, " \t")] != '\0' ||
+		    is_twice(headers, header))
+			return true;
+	return false;
+}
+
 /* libevent goes by Transfer-Encoding if that is just "chunked", and else by
  * Content-Length; the newest ones refuse such a request themselves. */
-bool
-http_length_is_doubtful(struct evhttp_request *request)
+static bool
+length_is_doubtful(struct evhttp_request *request)
 {
 	const char *encoding = http_header(request, "Transfer-Encoding");
 
 	return encoding != NULL &&
 	    (strcasecmp(encoding, "chunked") != 0 ||
 	        http_header(request, "Content-Length") != NULL);
+}
+
+bool
+http_is_doubtful(struct evhttp_request *request)
+{
+	return names_are_doubtful(evhttp_request_get_input_headers(request)) ||
+	    length_is_doubtful(request);
 }
 
 void

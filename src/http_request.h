@@ -14,8 +14,8 @@ void http_add_header(
     struct evhttp_request *request, const char *name, const char *value);
 /* HTTP/1.0 has no answers of unknown length but the last. */
 bool http_takes_chunks(const struct evhttp_request *request);
-/* Somebody else may believe that it ends elsewhere. */
-bool http_length_is_doubtful(struct evhttp_request *request);
+/* Somebody else may believe that it says something else, or ends elsewhere. */
+bool http_is_doubtful(struct evhttp_request *request);
 
 /* For what is not answered by the protocol. */
 void http_send(struct evhttp_request *request, int status, const char *type,

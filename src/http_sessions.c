@@ -73,7 +73,7 @@ on_idle(evutil_socket_t fd, short what, void *arg)
 }
 
 /* Clients crash and come again: the session that has been silent the longest
- * makes room, unless it waits for a call. */
+ * makes room, unless it waits for a call or has an interpreter. */
 static bool
 end_oldest(struct http_sessions *sessions)
 {

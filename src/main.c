@@ -24,6 +24,16 @@ fill_standard_descriptors(void)
 		close(fd);
 }
 
+/* What the client has blocked would stay so, and no child be heard of. */
+static void
+unblock_signals(void)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
 static int
 finish_stdout(void)
 {
@@ -56,6 +66,7 @@ main(int argc, char **argv)
 	int status = 2;
 
 	fill_standard_descriptors();
+	unblock_signals();
 	/* Left to itself, malloc keeps up to 64 MB that were freed once it has
 	 * seen large buffers.  The default, when set, stays what it is. */
 	mallopt(M_MMAP_THRESHOLD, 128 * 1024);

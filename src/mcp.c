@@ -70,7 +70,10 @@ mcp_client_agreed(const struct mcp_client *client)
 bool
 mcp_client_busy(const struct mcp_client *client)
 {
-	return !calls_are_over(client->calls);
+	const struct sandbox *sandbox = client->mcp->config.sandbox;
+
+	return !calls_are_over(client->calls) ||
+	    (sandbox != NULL && sandbox_has_sessions(sandbox, client));
 }
 
 void
@@ -194,16 +197,19 @@ run_method(struct mcp_client *client, const struct method *method,
 
 /* The method, if it is there for this request; otherwise says why not. */
 static const struct method *
-choose_method(const struct mcp *mcp, const struct request *request, bool modern)
+choose_method(
+    const struct mcp_client *client, const struct request *request, bool modern)
 {
 	const struct rpc_message *message = request->message;
-	const struct method *method = find_method(mcp, message->method);
+	const struct method *method = find_method(client->mcp, message->method);
+	unsigned era = modern ? ERA_MODERN : ERA_LEGACY;
 	struct err err;
 
-	if (method == NULL || (modern && (method->era & ERA_MODERN) == 0)) {
+	if (method == NULL ||
+	    ((method->era & era) == 0 && (modern || client->agreed))) {
 		err_set(&err, ERR_METHOD, "unknown method: %.100s",
 		    message->method);
-	} else if (!modern && (method->era & ERA_LEGACY) == 0) {
+	} else if ((method->era & era) == 0) {
 		err_set(&err, ERR_META,
 		    "%s must carry \"" META_VERSION "\" in its _meta",
 		    message->method);
@@ -226,7 +232,7 @@ handle_request(struct mcp_client *client, const struct rpc_message *message,
 
 	if (named != NULL && !read_meta(&request, named))
 		return;
-	method = choose_method(client->mcp, &request, named != NULL);
+	method = choose_method(client, &request, named != NULL);
 	if (method != NULL)
 		run_method(client, method, &request);
 }
@@ -266,6 +272,12 @@ receive_value(struct mcp_client *client, yyjson_val *root,
 
 	if (batch != NULL && message.kind == RPC_REQUEST)
 		batch_expect(batch);
+	/* What is held against the headers of its own must not slip by. */
+	if (status == 0 && batch != NULL &&
+	    mcp_named_revision(&message) != NULL)
+		status = err_set(&err, ERR_REQUEST,
+		    "a message that names its revision comes alone, and not "
+		    "in a batch");
 	if (status == 0)
 		mcp_client_handle(client, &message, outlet);
 	else if (message.kind == RPC_REQUEST)

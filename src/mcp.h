@@ -43,7 +43,7 @@ struct mcp_client *mcp_client_new(struct mcp *mcp);
 void mcp_client_free(struct mcp_client *client);
 /* initialize has been answered. */
 bool mcp_client_agreed(const struct mcp_client *client);
-/* It waits for calls. */
+/* It waits for calls, or has sessions. */
 bool mcp_client_busy(const struct mcp_client *client);
 
 /* A message as it came. */

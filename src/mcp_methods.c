@@ -183,10 +183,6 @@ list_prompts(struct mcp_client *client, const struct request *request,
 	return 0;
 }
 
-static const char too_many[] =
-    "Too many calls are waiting. Try again when some of them have been "
-    "answered.";
-
 /* Two answers of one id could not be told apart. */
 static int
 check_id(const struct mcp_client *client, const struct request *request,
@@ -220,9 +216,9 @@ fetch_file(struct mcp_client *client, const struct request *request,
 	if (check_id(client, request, err) != 0 ||
 	    resource_request(uri, &job, err) != 0)
 		return -1;
-	if (sandbox_is_full(client->mcp->config.sandbox)) {
+	if (sandbox_check_room(client->mcp->config.sandbox, err) != 0) {
 		job_release(&job);
-		return err_set(err, ERR_BUSY, "%s", too_many);
+		return -1;
 	}
 	job.client = session_owner(client, request);
 	*later = true;
@@ -294,9 +290,9 @@ run_program(struct mcp_client *client, const struct request *request,
 	if (tool_request(tool, arguments, client->mcp->config.settings, &job,
 	        &problem) != 0)
 		return refuse_call(reply, problem.message);
-	if (sandbox_is_full(client->mcp->config.sandbox)) {
+	if (sandbox_check_room(client->mcp->config.sandbox, &problem) != 0) {
 		job_release(&job);
-		return refuse_call(reply, too_many);
+		return refuse_call(reply, problem.message);
 	}
 	job.client = session_owner(client, request);
 	*later = true;

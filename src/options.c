@@ -699,7 +699,8 @@ options_help(FILE *stream)
 		help_option(stream, &options[i]);
 	fputs(
 	    "\nCONTAINER_IMAGE and CONTAINER_LANGUAGE together name one image "
-	    "for all\nbuilt-in languages; CODE_SANDBOX_TOKEN is a token without a "
+	    "for all\nbuilt-in languages; CODE_SANDBOX_TOKEN is a token "
+	    "without a "
 	    "file. The manual:\ncode-sandbox-mcp(1).\n",
 	    stream);
 }

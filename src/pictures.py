@@ -1,6 +1,7 @@
 # Pictures for the caller, in the order in which they are drawn.
 import os
 import shutil
+import stat
 import sys
 
 DIRECTORY = "/home/sandbox/.sandbox/figures"
@@ -13,16 +14,21 @@ count = 0
 work = None
 
 
+# Children of the program keep pictures too: each takes the next free number.
 def keep(picture, suffix):
     global count
-    count += 1
-    if count == MAXIMUM + 1:
-        print(f"Only the first {MAXIMUM} figures are shown.", file=sys.stderr)
-    if count > MAXIMUM:
-        return
     os.makedirs(DIRECTORY, exist_ok=True)
-    with open(f"{DIRECTORY}/figure-{count:02}.{suffix}", "wb") as target:
-        target.write(picture)
+    while count <= MAXIMUM:
+        count += 1
+        if count > MAXIMUM:
+            print(f"Only the first {MAXIMUM} figures are shown.", file=sys.stderr)
+            return
+        try:
+            with open(f"{DIRECTORY}/figure-{count:02}.{suffix}", "xb") as target:
+                target.write(picture)
+            return
+        except FileExistsError:
+            pass
 
 
 # Whether a file of this name comes back by itself: hidden ones, and those
@@ -34,16 +40,29 @@ def is_returned(path):
             and os.path.isfile(path) and os.path.getsize(path) <= limit)
 
 
-# What there is in a file of this name, if it is a picture that can be shown.
-def read_png(path):
+# By which a file is known again, if it is one.
+def stamp_of(path):
     try:
-        if not os.path.isfile(path) or os.path.getsize(path) > RETURNED_IMAGE:
-            return None
-        with open(path, "rb") as source:
-            picture = source.read(RETURNED_IMAGE)
+        status = os.stat(path)
     except OSError:
         return None
-    return picture if picture.startswith(b"\x89PNG\r\n\x1a\n") else None
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    return status.st_size, status.st_dev, status.st_ino, status.st_mtime_ns
+
+
+# What is in a file, if it is a picture that can be shown, and nobody has
+# touched it since it had this stamp.
+def read_png(path, stamp):
+    if not stamp or stamp[0] > RETURNED_IMAGE or stamp_of(path) != stamp:
+        return None
+    try:
+        with open(path, "rb") as source:
+            picture = source.read(RETURNED_IMAGE + 1)
+    except OSError:
+        return None
+    whole = len(picture) == stamp[0] and stamp_of(path) == stamp
+    return picture if whole and picture.startswith(b"\x89PNG\r\n\x1a\n") else None
 
 
 def forget():

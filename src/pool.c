@@ -92,6 +92,7 @@ take_ready(struct shelf *shelf, enum container_mode *mode)
 	struct container *container = warm->container;
 
 	*mode = warm->mode;
+	shelf->failures = 0; /* one that is of use to somebody */
 	TAILQ_REMOVE(&shelf->ready, warm, entry);
 	shelf->ready_count--;
 	free(warm);
@@ -160,7 +161,6 @@ on_ready(void *arg)
 	shelf->starting_count--;
 	TAILQ_INSERT_TAIL(&shelf->ready, warm, entry);
 	shelf->ready_count++;
-	shelf->failures = 0;
 	delay = shelf->taker_count > 0 ? REFILL_DELAY_MS : 0;
 	serve_takers(shelf);
 	drop_spares(shelf, shelf->wanted);

@@ -43,10 +43,15 @@ static char *
 text_until(const struct recent *recent, size_t end)
 {
 	size_t begin = beginning(recent), length;
+	char *text;
 
 	if (begin > end)
 		begin = end;
-	return utf8_repair(recent->data + begin, end - begin, &length);
+	text = utf8_repair(recent->data + begin, end - begin, &length);
+	/* A text ends at a NUL, and this one goes on. */
+	while (strlen(text) < length)
+		text[strlen(text)] = ' ';
+	return text;
 }
 
 char *

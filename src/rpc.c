@@ -8,6 +8,8 @@
 
 /* The reader recurses into what it is given; nobody needs more than this. */
 #define DEPTH_MAX 64
+/* Ids are kept for as long as their requests take. */
+#define ID_MAX 16384
 
 /* What an error is called on the wire; all others are -32603, our own. */
 static const struct {
@@ -53,7 +55,8 @@ too_deep(const char *data, size_t length)
 char *
 rpc_id_text(yyjson_val *value)
 {
-	if (!yyjson_is_str(value) && !yyjson_is_int(value))
+	if ((!yyjson_is_str(value) && !yyjson_is_int(value)) ||
+	    yyjson_get_len(value) > ID_MAX)
 		return NULL;
 	return json_write_read_value(value);
 }
@@ -78,8 +81,9 @@ read_id(struct rpc_message *message, yyjson_val *root, struct err *err)
 	}
 	message->id = rpc_id_text(id);
 	if (message->id == NULL)
-		return err_set(
-		    err, ERR_REQUEST, "id must be a string or an integer");
+		return err_set(err, ERR_REQUEST,
+		    "id must be an integer, or a string of up to %d bytes",
+		    ID_MAX);
 	message->kind = RPC_REQUEST;
 	return 0;
 }

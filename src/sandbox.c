@@ -131,11 +131,18 @@ waiting_bytes(const struct sandbox *sandbox)
 	return bytes;
 }
 
-bool
-sandbox_is_full(const struct sandbox *sandbox)
+int
+sandbox_check_room(const struct sandbox *sandbox, struct err *err)
 {
-	return sandbox->shutting_down || sandbox->waiting_count >= QUEUE_MAX ||
-	    waiting_bytes(sandbox) >= QUEUE_BYTES;
+	if (sandbox->shutting_down)
+		return err_set(
+		    err, ERR_SHUTDOWN, "The server is shutting down.");
+	if (sandbox->waiting_count >= QUEUE_MAX ||
+	    waiting_bytes(sandbox) >= QUEUE_BYTES)
+		return err_set(err, ERR_BUSY,
+		    "Too many calls are waiting. Try again when some of them "
+		    "have been answered.");
+	return 0;
 }
 
 static void

@@ -57,8 +57,9 @@ struct sandbox *sandbox_new(
 void sandbox_free(struct sandbox *sandbox);
 /* A call is likely to come: looks for the engine and clears up leftovers. */
 void sandbox_prepare(struct sandbox *sandbox);
-/* No further call should be taken: so many wait already, or it is ending. */
-bool sandbox_is_full(const struct sandbox *sandbox);
+/* Fails when no further call should be taken: too many wait already, or it is
+ * ending. */
+int sandbox_check_room(const struct sandbox *sandbox, struct err *err);
 /* Takes over what the job owns. */
 struct call *sandbox_call(struct sandbox *sandbox, struct job *job,
     const struct sandbox_callbacks *callbacks, void *arg);
@@ -68,6 +69,7 @@ void sandbox_cancel(struct call *call);
  * handle. */
 int sandbox_end_session(
     struct sandbox *sandbox, const char *handle, const void *client);
+bool sandbox_has_sessions(const struct sandbox *sandbox, const void *client);
 /* The client is gone: so are its sessions. */
 void sandbox_forget_client(struct sandbox *sandbox, const void *client);
 /* Fails the calls that are left, ends every container, and calls gone() when

@@ -13,6 +13,8 @@
 
 /* Of what an installer says; an error holds no more. */
 #define NOTES_MAX 1600
+#define WITHIN(seconds) WITHIN_TEXT(seconds)
+#define WITHIN_TEXT(seconds) " within " #seconds " seconds"
 /* The hooks cut values long before. */
 #define VALUE_MAX ((size_t)1024 * 1024)
 
@@ -113,27 +115,33 @@ call_stop_clock(struct call *call)
  * waited.  The CLI ended by itself and has passed on everything that was said
  * in there, and "started" was not: the code did not run, and may.  So may all
  * spares have died, of which there are no more than programs at once.  What a
- * session knew is gone.
+ * session knew is gone.  An installer may have been at work, which is as likely
+ * to be the cause.
  */
 static bool
 may_run_again(struct call *call, const struct container_end *end)
 {
+	int most = call->job.packages.count > 0
+	    ? 1
+	    : call->sandbox->settings->max_parallel;
+
 	return end->kind == CONTAINER_LOST && !call->started &&
 	    !call->continues && end->cli_status >= 0 &&
-	    end->cli_status != 125 &&
-	    call->losses++ < call->sandbox->settings->max_parallel;
+	    end->cli_status != 125 && call->notes.total == 0 &&
+	    call->losses++ < most;
 }
 
+/* What an installer had to do with it. */
 static void
-describe_long_install(struct call *call)
+describe_install(struct call *call, const char *what)
 {
 	size_t length;
 	char *notes = capture_text(&call->notes, &length);
 
 	err_set(&call->err, ERR_ARGUMENT,
-	    "The packages were not installed within %d seconds, and the "
-	    "program was not run.%s The installer said:\n%s",
-	    CONTAINER_INSTALL_SECONDS,
+	    "The packages were not installed%s, and the program was not run.%s "
+	    "The installer said:\n%s",
+	    what,
 	    call->continues ? " The session is over: start a new one with "
 	                      "\"session\": \"new\"."
 	                    : "",
@@ -145,7 +153,11 @@ static void
 describe_loss(struct call *call, const struct container_end *end)
 {
 	if (end->late && call->job.packages.count > 0)
-		describe_long_install(call);
+		describe_install(call, WITHIN(CONTAINER_INSTALL_SECONDS));
+	else if (call->notes.total > 0)
+		describe_install(call,
+		    " because the container went away meanwhile, most likely "
+		    "for want of memory");
 	else if (end->late)
 		err_set(&call->err, ERR_ENGINE,
 		    "The container did not take the code within %d seconds: "

@@ -44,9 +44,10 @@ session_free(struct session *session)
 	if (next == NULL)
 		return;
 	next->session = NULL;
-	err_set(&err, ERR_ARGUMENT,
-	    "The session is over: the snippet before this one did not stop "
-	    "when it was told to. Start a new one with \"session\": \"new\".");
+	err_set(&err, next->job.fetch != NULL ? ERR_RESOURCE : ERR_ARGUMENT,
+	    "The session is over: it was ended, or the snippet before this one "
+	    "did not stop when it was told to. Start a new one with "
+	    "\"session\": \"new\".");
 	call_fail(next, &err);
 }
 
@@ -245,23 +246,41 @@ session_cancel(struct session *session)
 		container_interrupt(session->container);
 }
 
-int
-sandbox_end_session(
-    struct sandbox *sandbox, const char *handle, const void *client)
+/* With the call that is in it. */
+static void
+end_session(struct session *session)
 {
-	struct session *session = session_find(sandbox, handle, client);
-	struct call *call;
+	struct call *call = session->call;
 	struct err err;
 
-	if (session == NULL)
-		return -1;
-	call = session->call;
 	session_free(session);
 	err_set(
 	    &err, ERR_SHUTDOWN, "The session was ended while its program ran.");
 	if (call != NULL)
 		call_fail(call, &err);
+}
+
+int
+sandbox_end_session(
+    struct sandbox *sandbox, const char *handle, const void *client)
+{
+	struct session *session = session_find(sandbox, handle, client);
+
+	if (session == NULL)
+		return -1;
+	end_session(session);
 	return 0;
+}
+
+bool
+sandbox_has_sessions(const struct sandbox *sandbox, const void *client)
+{
+	const struct session *session;
+
+	TAILQ_FOREACH (session, &sandbox->sessions, entry)
+		if (session->client == client)
+			return true;
+	return false;
 }
 
 void
@@ -271,5 +290,5 @@ sandbox_forget_client(struct sandbox *sandbox, const void *client)
 
 	TAILQ_FOREACH_SAFE (session, &sandbox->sessions, entry, next)
 		if (client != NULL && session->client == client)
-			session_free(session);
+			end_session(session);
 }

@@ -25,12 +25,20 @@ write_profile(int fd)
 static int
 open_in_memory(struct seccomp *seccomp)
 {
-	seccomp->fd =
-	    memfd_create("seccomp.json", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (seccomp->fd < 0 || write_profile(seccomp->fd) != 0 ||
-	    fcntl(seccomp->fd, F_ADD_SEALS,
-	        F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) != 0)
+	static const int seals =
+	    F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
+	int fd = memfd_create("seccomp.json", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0)
 		return -1;
+	if (write_profile(fd) != 0 || fcntl(fd, F_ADD_SEALS, seals) != 0) {
+		int error = errno;
+
+		close(fd);
+		errno = error;
+		return -1;
+	}
+	seccomp->fd = fd;
 	seccomp->path = xasprintf("/proc/%d/fd/%d", (int)getpid(), seccomp->fd);
 	return 0;
 }
@@ -43,18 +51,21 @@ open_in_directory(struct seccomp *seccomp, const char *directory)
 	char *path = xasprintf("%s/code-sandbox-mcp-seccomp.json", directory);
 	char *fresh = xasprintf("%s.%d", path, (int)getpid());
 	int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	int status = fd >= 0 ? write_profile(fd) : -1;
+	int status = fd >= 0 ? write_profile(fd) : -1, error = errno;
 
 	if (fd >= 0)
 		close(fd);
-	if (status == 0)
+	if (status == 0) {
 		status = rename(fresh, path);
-	if (status != 0)
+		error = errno;
+	}
+	if (fd >= 0 && status != 0)
 		unlink(fresh);
 	free(fresh);
 	seccomp->path = status == 0 ? path : NULL;
 	if (status != 0)
 		free(path);
+	errno = error;
 	return status;
 }
 

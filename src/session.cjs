@@ -4,7 +4,8 @@
 // declared again, and the value of the last expression.
 "use strict";
 
-const fs = require("fs");
+// A copy: snippets may put functions of their own in the place of these.
+const fs = { ...require("fs") };
 const inspector = require("inspector");
 const path = require("path");
 const util = require("util");
@@ -96,6 +97,7 @@ function rewriteImports(source) {
   const names = /(?:([\w$*{][^"'`;()]*?)\s*from\s*)?/;
   const from = /(["'])([^"'\n]+)\2(?:\s*with\s*(\{[^}]*\}))?[ \t]*;?/;
   const statement = new RegExp(`import\\s*${names.source}${from.source}`, "y");
+  const call = /\s*\((?!\s*[\w$,\s]*\)\s*\{)/y;
   const loader = "$import";
   let result = "";
   for (let match; (match = token.exec(source));) {
@@ -106,7 +108,9 @@ function rewriteImports(source) {
     statement.lastIndex = match.index;
     const found = statement.exec(source);
     if (!found) {
-      result += match[0].replace("import", loader);
+      // Else it is a name: of a property, or of a method.
+      call.lastIndex = token.lastIndex;
+      result += match[0] !== "import" || call.test(source) ? match[0].replace("import", loader) : match[0];
       continue;
     }
     const options = found[4] ? `, { with: ${found[4]} }` : "";
@@ -176,7 +180,9 @@ function printError(error, details, file) {
       lines.length = ours;
     if (error.name === "SyntaxError" && details && !lines.some((line) => line.includes(file)))
       lines.push(`    at ${file}:${details.lineNumber + 1}:${details.columnNumber + 1}`);
-    error.stack = lines.join("\n");
+    try {
+      error.stack = lines.join("\n");
+    } catch { /* it is frozen */ }
   }
   write(2, `Uncaught ${util.inspect(error)}\n`);
 }
@@ -223,6 +229,20 @@ module.exports = function (nonce, file, takeExtras) {
       say(`value ${bytes.toString("base64", start, start + 2250)}`, 1);
   }
 
+  // How a value is shown can be the program's own affair, and fail.
+  async function report({ result, exceptionDetails }, name) {
+    try {
+      if (exceptionDetails)
+        printError(await thing(exceptionDetails.exception || result), exceptionDetails, name);
+      else
+        tellValue(await thing(result));
+      return exceptionDetails ? 1 : 0;
+    } catch (error) {
+      write(2, `Uncaught ${error && error.stack || error}\n`);
+      return 1;
+    }
+  }
+
   async function execute(source, name) {
     try {
       source = typed ? stripTypes(source, name) : source;
@@ -232,19 +252,12 @@ module.exports = function (nonce, file, takeExtras) {
       return 1;
     }
     try {
-      const { result, exceptionDetails } = await post("Runtime.evaluate", {
+      const answer = await post("Runtime.evaluate", {
         expression: `${rewriteImports(source)}\n//# sourceURL=${name}`,
         objectGroup: name, replMode: true, awaitPromise: true,
       });
       // It was stopped, and has ended all the same: nobody waits for it.
-      if (running !== name)
-        return 130;
-      if (exceptionDetails) {
-        printError(await thing(exceptionDetails.exception || result), exceptionDetails, name);
-        return 1;
-      }
-      tellValue(await thing(result));
-      return 0;
+      return running === name ? await report(answer, name) : 130;
     } catch (error) {
       write(2, "Interrupted\n");
       return 130;

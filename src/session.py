@@ -7,6 +7,11 @@ import builtins
 import linecache
 import re
 import signal
+import traceback
+
+# Snippets may put something else in its place.
+open = builtins.open
+
 
 # Opened anew: a program may turn its own streams into some that do not block.
 def reopen(stream):
@@ -27,6 +32,8 @@ VALUE = "<value>"
 VALUE_MAX = 100_000
 loop = None
 own_pid = os.getpid()
+# We are in the middle of its import: other threads would wait for the end of it.
+sys.modules["site"].__spec__._initializing = False
 number = 0
 future = 0
 handler = signal.getsignal(signal.SIGINT)
@@ -81,9 +88,9 @@ def evaluate(source, name):
 
 def as_picture(value):
     for name, suffix in (("_repr_png_", "png"), ("_repr_svg_", "svg")):
-        draw = None if isinstance(value, type) else getattr(value, name, None)
-        picture = draw() if callable(draw) else None
-        if picture:
+        draw = getattr(type(value), name, None)
+        picture = draw(value) if callable(draw) else None
+        if picture and isinstance(picture, (bytes, str)):
             return picture, suffix
     if isinstance(value, str) and value.lstrip().startswith("<svg"):
         return value, "svg"
@@ -108,11 +115,33 @@ def tell_value(value):
         say(b"value " + base64.b64encode(text[start:start + 2250]), out)
 
 
-def tell_error(error, name):
-    trace = error.__traceback__
-    while trace and trace.tb_frame.f_code.co_filename != name:
+# Without the frames that are ours, and those of asyncio ahead of the snippet.
+def trace_of(error, name):
+    frames, trace = [], error.__traceback__
+    while trace:
+        frames.append((trace.tb_frame.f_code.co_filename, trace))
         trace = trace.tb_next
-    sys.excepthook(type(error), error.with_traceback(trace), trace)
+    for at in (name, None):
+        for file, trace in frames:
+            if file == at or (at is None and not file.startswith(ours + "/")):
+                return trace
+    return None
+
+
+# Python's own hook finds the source of a snippet from 3.13 on.
+def tell_error(error, name):
+    hook = sys.excepthook
+    if hook is sys.__excepthook__:
+        hook = traceback.print_exception
+    trace = trace_of(error, name)
+    error = error.with_traceback(trace)
+    try:
+        hook(type(error), error, trace)
+    except Exception as problem:
+        print("Error in sys.excepthook:", file=sys.stderr)
+        traceback.print_exception(type(problem), problem, None)
+        print("\nOriginal exception was:", file=sys.stderr)
+        traceback.print_exception(type(error), error, trace)
 
 
 def status_of_exit(error):
@@ -126,16 +155,18 @@ def status_of_exit(error):
 
 def attempt(source, name):
     try:
-        tell_value(evaluate(source, name))
+        value = evaluate(source, name)
+        if os.getpid() == own_pid:
+            tell_value(value)
         return 0
     except SystemExit as error:
         return status_of_exit(error)
-    except KeyboardInterrupt as error:
-        tell_error(error, name)
-        return 130
     except BaseException as error:
-        tell_error(error, name)
-        return 1
+        try:
+            tell_error(error, name)
+        except SystemExit as exit:
+            return status_of_exit(exit)
+        return 130 if isinstance(error, KeyboardInterrupt) else 1
 
 
 # What was drawn is shown also if the snippet fails; one that was told to stop
@@ -143,7 +174,7 @@ def attempt(source, name):
 def execute(source, name):
     status = attempt(source, name)
     try:
-        if status != 130:
+        if status != 130 and os.getpid() == own_pid:
             show_open()
     except Exception as error:
         tell_error(error, name)
@@ -162,7 +193,7 @@ def flush():
 while True:
     number += 1
     name = f"<snippet {number}>"
-    with open(file, encoding="utf-8", newline="") as source:
+    with open(file, encoding="utf-8-sig", newline="") as source:
         source = source.read()
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
     sys.stdin = open(0, encoding="utf-8", closefd=False)
@@ -182,6 +213,9 @@ while True:
     if os.getpid() != own_pid:
         os._exit(status)
     say(b"done %d" % status, out, err)
-    while "session" not in read_line(8):
-        pass
+    words = []
+    while "session" not in words:
+        words = read_line(8)
+    if "installed" in words:
+        find_packages()
     take_extras()

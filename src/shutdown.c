@@ -82,6 +82,16 @@ let_interrupt(int number)
 	sigaction(number, &action, NULL);
 }
 
+/* As nohup asks for. */
+static bool
+is_ignored(int number)
+{
+	struct sigaction action;
+
+	return number == SIGHUP && sigaction(number, NULL, &action) == 0 &&
+	    action.sa_handler == SIG_IGN;
+}
+
 struct shutdown *
 shutdown_new(struct event_base *base, struct sandbox *sandbox)
 {
@@ -91,6 +101,8 @@ shutdown_new(struct event_base *base, struct sandbox *sandbox)
 	shutdown->sandbox = sandbox;
 	shutdown->deadline = evtimer_new(base, on_deadline, shutdown);
 	for (size_t i = 0; i < SIGNAL_COUNT; i++) {
+		if (is_ignored(signals[i]))
+			continue;
 		shutdown->signal_events[i] =
 		    evsignal_new(base, signals[i], on_signal, shutdown);
 		watch(shutdown->signal_events[i], NULL);
@@ -103,7 +115,8 @@ void
 shutdown_free(struct shutdown *shutdown)
 {
 	for (size_t i = 0; i < SIGNAL_COUNT; i++)
-		event_free(shutdown->signal_events[i]);
+		if (shutdown->signal_events[i] != NULL)
+			event_free(shutdown->signal_events[i]);
 	event_free(shutdown->deadline);
 	free(shutdown);
 }

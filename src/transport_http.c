@@ -38,9 +38,10 @@ take(struct transport_http *transport, struct evhttp_request *request)
 	struct http_connection *connection =
 	    http_connections_take(transport->connections, request);
 
-	if (http_length_is_doubtful(request)) {
+	if (http_is_doubtful(request)) {
 		http_add_header(request, "Connection", "close");
 		http_send_status(request, 400,
+		    "A header is there twice or has a blank in its name, or "
 		    "Transfer-Encoding is not just chunked, or not alone.");
 		return NULL;
 	}
@@ -162,6 +163,9 @@ void
 transport_http_close(struct transport_http *transport)
 {
 	evconnlistener_disable(transport->listen.listener);
+	/* A pause may end yet (see http_connections.c): libevent does not wake
+	 * a listener that has nobody to tell. */
+	evconnlistener_set_cb(transport->listen.listener, NULL, NULL);
 	http_endpoint_close(transport->endpoint);
 }
 

@@ -1,6 +1,7 @@
 """What the conftest.py of each directory takes over: fixtures and strictness."""
 
 import os
+import signal
 import tempfile
 from pathlib import Path
 
@@ -12,6 +13,9 @@ import harness  # noqa: E402
 from fake import FakeEngine  # noqa: E402
 from harness import Engine, Server, Session  # noqa: E402
 from index import open_index  # noqa: E402
+
+# For those that we start, also in a run that was started with nohup.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 ENGINE_NAMES = ("podman", "rootless", "docker")
 

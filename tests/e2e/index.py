@@ -21,6 +21,8 @@ def make_wheel(name):
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as wheel:
         wheel.writestr(f"{name}.py", "value = 42\n")
+        if name == "early":
+            wheel.writestr("early.pth", "import sys; sys.early = 'done at the start'\n")
         if name == "hostile":
             wheel.writestr("hostile.pth", f"import os; os.system('{POISON}')\n")
         wheel.writestr(f"{name}-1.0.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
@@ -49,7 +51,7 @@ class Index(http.server.BaseHTTPRequestHandler):
     """/simple is one of Python, /npm one of Node; both have the same packages."""
 
     protocol_version = "HTTP/1.1"
-    packages = ("answer", "slow", "hostile", "cycler")  # the last one is in our image, too
+    packages = ("answer", "slow", "hostile", "early", "cycler")  # the last one is in our image, too
 
     def do_GET(self):
         place, _, rest = self.path.strip("/").partition("/")

@@ -54,6 +54,13 @@ NUMBERS = [
     ("Agg, switched to", PLOT + "plt.switch_backend('agg'); plt.plot([1]); plt.show(); plt.close()", 1, 0, []),
     ("another backend", "import matplotlib; matplotlib.use('template')\n" + PLOT + "plt.plot([1])", 1, 0, []),
     ("closed", PLOT + "plt.plot([1]); plt.close('all')", 0, 0, []),
+    ("shown twice", PLOT + "figure, axes = plt.subplots(); axes.plot([1]); figure.show(); plt.show()", 1, 0, []),
+    ("saved here and elsewhere", PLOT + "plt.plot([1]); plt.savefig('x.png'); plt.savefig('/tmp/y.pdf')", 0, 0,
+     ["x.png"]),
+    ("paused", PLOT + "plt.plot([1, 2]); plt.pause(.1); plt.savefig('x.png')", 1, 0, ["x.png"]),
+    ("one that cannot be drawn", PLOT + "plt.title(r'$\\frac{$'); plt.figure(); plt.plot([1])", 1, 0, []),
+    ("in children", PLOT + "import os\nfor n in range(3):\n  if not os.fork():\n    plt.plot([1]); plt.show(); os._exit(0)\n"
+     "  os.wait()", 3, 0, []),
     ("exception", PLOT + "plt.plot([1]); plt.show(); plt.figure(); plt.plot([2])\nraise ValueError('no')", 2, 1, []),
     ("exit", PLOT + "plt.plot([1]); raise SystemExit(3)", 1, 3, []),
     ("imported only", PLOT, 0, 0, []),
@@ -82,8 +89,27 @@ def test_saved_elsewhere(podman_shared):
     """The picture that is there already is shown, unless it is out of date."""
     code = PLOT + "plt.plot([1]); plt.savefig('/tmp/x.png', dpi=50)"
     assert figures_of(podman_shared.call(code)) == [320]
-    [width] = figures_of(podman_shared.call(code + "; plt.title('later')"))
-    assert width > 320
+    for later in ("", "; plt.savefig(io.BytesIO())", "; plt.gcf().canvas.draw()"):
+        [width] = figures_of(podman_shared.call("import io\n" + code + "; plt.title('later')" + later))
+        assert width > 320, later
+
+
+def test_saved_elsewhere_to_the_same_file(podman_shared):
+    code = "for i in (2, 4, 6): plt.figure(figsize=(i, 2)); plt.plot([1]); plt.savefig('/tmp/x.png', dpi=50)"
+    widths = figures_of(podman_shared.call(PLOT + code))
+    assert widths == sorted(set(widths)) and len(widths) == 3
+
+
+def test_pause_leaves_the_figure(podman_shared):
+    result = podman_shared.call(PLOT + "plt.plot([1, 2]); plt.pause(.1); plt.savefig('x.png')")
+    assert listed_of(result)["x.png"] > 5000, "it is not blank"
+
+
+def test_figure_that_cannot_be_drawn_is_told_of_once(podman_shared, begin):
+    session = begin(podman_shared, code=PLOT)
+    result = session.call("plt.title(r'$\\frac{$')")
+    assert result["structuredContent"]["exit_code"] == 1 and "frac" in result["structuredContent"]["stderr"]
+    assert session.value("1 + 1") == "2"
 
 
 def test_more_than_are_shown(podman_shared):

@@ -61,6 +61,13 @@ def test_install_of_what_is_preloaded(podman, serve_packages, begin):
     assert begin(server, code=code, packages=["cycler==1.0"]).value("cycler.value + 1") == "43"
 
 
+def test_what_a_package_wants_done_at_the_start(podman, serve_packages, begin):
+    server = serve_packages(podman)
+    code = "import sys; print(sys.early)"
+    assert_success(server.call(code, packages=["early"]), "done at the start")
+    assert begin(server).prints(code, packages=["early"]) == "done at the start\n"
+
+
 def test_time_of_the_install(podman, serve_packages):
     """Is told as progress, and is not the program's."""
     server = serve_packages(podman)

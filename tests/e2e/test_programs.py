@@ -100,6 +100,14 @@ def test_program_is_main(shared):
     assert_success(shared.call(code), "__main__ code.py 1 /sandbox")
 
 
+@pytest.mark.parametrize("code", ["import doctest; print(doctest.testmod().failed)",
+                                  "import pdb, code; print(int(code.__file__.startswith('/sandbox')))"])
+def test_standard_module_of_the_same_name(shared, begin, code):
+    """The program is code.py, and so is a module that others import."""
+    assert_success(shared.call(code), "0")
+    assert begin(shared).prints(code) == "0\n"
+
+
 def test_stdin_is_empty(shared):
     assert_success(shared.call("import sys; print(repr(sys.stdin.read()))"), "''")
 

@@ -57,6 +57,7 @@ PYTHON = {
     "import of a neighbour": "open('neighbour.py', 'w').write('print(__name__, __file__)')\nimport neighbour",
     "its own source": "print(open(__file__).read())",
     "inspect": "import inspect\n\n\ndef f():\n    pass\n\n\nprint(inspect.getsource(f), inspect.stack()[0].filename, len(inspect.stack()))",
+    "finder as an attribute": "from importlib.machinery import PathFinder\n\n\nclass Hook:\n    find = PathFinder.find_spec\n\n\nprint(Hook().find('json').name, PathFinder().find_spec('json').name)",
     "backend of matplotlib": "import matplotlib\nimport matplotlib.pyplot as plt\nplt.figure()\nprint(matplotlib.get_backend())\nplt.close()",
     "frames": "import sys; print(sys._getframe().f_back, sys._getframe().f_code.co_filename)",
     "deep recursion": "import sys\n\n\ndef f(n):\n    return f(n + 1)\n\n\nprint(sys.getrecursionlimit())\ntry:\n    f(0)\nexcept RecursionError as e:\n    print(e)",

@@ -189,6 +189,54 @@ def test_every_kind_of_error(podman_shared, begin):
         assert told(session.call("x"))["value"] == "42", code
 
 
+PYTHON_ODDITIES = [
+    ("a hook of its own for errors", "import sys; sys.excepthook = lambda error: None", "1 / 0", "ZeroDivisionError"),
+    ("a hook that ends it", "import sys; sys.excepthook = lambda *error: sys.exit(3)", "1 / 0", ""),
+    ("open() replaced", "import builtins; builtins.open = None", "1 / 0", "ZeroDivisionError"),
+]
+
+
+@pytest.mark.parametrize("first, second, said", [row[1:] for row in PYTHON_ODDITIES],
+                         ids=[row[0] for row in PYTHON_ODDITIES])
+def test_oddities_of_python(podman_shared, begin, first, second, said):
+    """The error is told, nothing is run twice, and the session goes on."""
+    session = begin(podman_shared, code=first + "\nran = 0")
+    result = session.call("ran += 1\n" + second)
+    assert said in result["structuredContent"]["stderr"] and result["structuredContent"]["session_ended"] is False
+    assert session.value("ran") == "1"
+
+
+def test_values_that_are_asked_nothing(podman_shared, begin):
+    session = begin(podman_shared, code="from unittest.mock import Mock; m = Mock()")
+    assert session.value("m.save(1)").startswith("<Mock name='mock.save()'")
+    assert session.value("m.mock_calls") == "[call.save(1)]"
+
+
+def test_thread_that_imports_site(podman_shared, begin):
+    session = begin(podman_shared, code="import threading")
+    assert session.value("t = threading.Thread(target=lambda: __import__('site'), daemon=True)\n"
+                         "t.start(); t.join(5); t.is_alive()") == "False"
+
+
+def test_byte_order_mark_in_a_session(podman_shared, begin):
+    assert begin(podman_shared).value("\ufeff6 * 7") == "42"
+
+
+def test_fork_says_its_value_once(podman_shared, begin):
+    assert begin(podman_shared).value("import os\npid = os.fork()\nif pid: os.waitpid(pid, 0)\n'once'") == "'once'"
+
+
+def test_oddities_of_javascript(podman_shared, begin):
+    session = begin(podman_shared, "run_js_code")
+    shown = session.call("({[Symbol.for('nodejs.util.inspect.custom')]() { throw new Error('not to be shown') }})")
+    assert shown["structuredContent"]["exit_code"] == 1
+    assert "not to be shown" in shown["structuredContent"]["stderr"]
+    assert session.value("JSON.stringify({import: 1, require: 2})") == """'{"import":1,"require":2}'"""
+    assert session.value("class L { import(x) { return x } }; new L().import(7)") == "7"
+    assert session.value("fs = require('fs'); fs.readFileSync = () => 'mocked'; 1") == "1"
+    assert session.value("2") == "2"
+
+
 def test_late_errors_in_javascript(podman_shared, begin):
     """Nobody catches them; they are printed, and the session goes on."""
     session = begin(podman_shared, NODE, "let x = 42")

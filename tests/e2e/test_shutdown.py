@@ -73,6 +73,26 @@ def test_other_signals(podman, serve, number):
     server.wait_stopped(ident)
 
 
+# Runs what follows as a client would that has touched its own signals.
+TOUCHED = ["/usr/bin/python3", "-c", "import os, signal, sys; exec(sys.argv[1]); os.execv(sys.argv[2], sys.argv[2:])"]
+
+
+def test_signals_that_the_client_has_blocked(fake, serve):
+    engine = fake()
+    block = "signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())"
+    server = serve(engine, command=[*TOUCHED, block, *engine.command()])
+    assert_success(server.call("print(1)"), "1")
+    server.signal(signal.SIGTERM)
+    assert server.wait_exit() == 0
+
+
+def test_nohup(fake, serve):
+    engine = fake()
+    server = serve(engine, command=[*TOUCHED, "signal.signal(signal.SIGHUP, signal.SIG_IGN)", *engine.command()])
+    server.signal(signal.SIGHUP)
+    assert_success(server.call("print(1)"), "1")
+
+
 def test_finished_calls_do_not_delay_the_end(podman, serve):
     server = serve(podman)
     assert_success(server.call("print(1)"), "1")

@@ -403,6 +403,22 @@ def test_deaf_container_at_the_timeout(fake, serve):
     server.wait_no_containers()
 
 
+def test_word_of_the_end_does_not_put_off_the_removal(fake, serve):
+    engine = fake("ends-when-killed")
+    server = serve(engine)
+    server.notify("notifications/cancelled", {"requestId": start_deaf(server)})
+    server.wait_no_containers(5)
+
+
+def test_programs_that_only_say_that_they_are_over(fake, serve):
+    """They are not counted as running, so there must be a bound to them."""
+    engine = fake("lingers")
+    server = serve(engine, "--max-parallel", "1")
+    for _ in range(24):
+        assert_success(call(server), "hello")
+    until(lambda: len(engine.containers()) <= 16, 5, "the first are removed")
+
+
 def test_rm_that_fails_twice(fake, serve):
     engine = fake("deaf rm-fails-twice")
     server = serve(engine)
@@ -472,6 +488,11 @@ def test_slow_pull_gives_progress(fake, serve):
 def test_pull_that_fails(fake, serve):
     result = call(serve(fake("image-missing pull-fails")))
     assert_refused(result, "philschmi/code-sandbox-python:latest", "503 Service Unavailable", "--image")
+
+
+def test_cause_of_a_failed_pull_behind_many_words(fake, serve):
+    result = call(serve(fake("image-missing pull-talks")))
+    assert_refused(result, "Copying blob", "no space left on device", "make images")
 
 
 def test_calls_share_one_pull(fake, serve):
@@ -611,6 +632,32 @@ def test_command_that_hangs(fake, serve, tmp_path, mode, command, deadline, word
     clock.set(deadline + 5)
     server.request("ping")
     assert_refused(server.result(ident, 10), words)
+
+
+def test_install_that_takes_too_long(fake, serve, tmp_path):
+    """Five minutes, and the next call is served."""
+    clock = Clock(tmp_path, monotonic=True)
+    engine = fake("installs-forever")
+    server = serve(engine, env=clock.env, network="host")
+    ident = server.start_call(HELLO, packages=["answer"], meta={"progressToken": 1})
+    server.wait_notification(lambda message: "Collecting" in message["params"]["message"])
+    clock.set(295)
+    assert server.request("ping")["result"] == {}
+    assert server.replies(ident) == []
+    clock.set(305)
+    server.request("ping")
+    assert_refused(server.result(ident, 10), "were not installed within 300 seconds, and the program was not run",
+                   "Collecting answer")
+    engine.behave("ok")
+    assert_success(call(server), "hello")
+
+
+def test_install_that_takes_the_container_with_it(fake, serve):
+    """It is not tried again and again, and its words are not lost."""
+    engine = fake("dies-installing")
+    server = serve(engine, network="host")
+    assert_refused(call(server, packages=["answer"]), "because the container went away", "Collecting answer")
+    assert len(engine.commands("run")) == 1
 
 
 # The sweep.

@@ -92,10 +92,12 @@ sandbox_prepare(struct sandbox *sandbox)
 	(void)sandbox;
 }
 
-bool
-sandbox_is_full(const struct sandbox *sandbox)
+int
+sandbox_check_room(const struct sandbox *sandbox, struct err *err)
 {
-	return sandbox->shutting_down || sandbox->count >= CALLS_MAX;
+	return sandbox->shutting_down || sandbox->count >= CALLS_MAX
+	    ? err_set(err, ERR_BUSY, "full")
+	    : 0;
 }
 
 static bool
@@ -323,6 +325,13 @@ sandbox_end_session(
 		return -1;
 	sandbox->session[0] = '\0';
 	return 0;
+}
+
+bool
+sandbox_has_sessions(const struct sandbox *sandbox, const void *client)
+{
+	(void)client;
+	return sandbox->session[0] != '\0';
 }
 
 void

@@ -3,9 +3,8 @@
  *
  * The test shares a file with us, INJECT_FILE: struct plan.  It writes which
  * call is to fail, the how manyth from now on, how often and with what error;
- * we count.  And it puts the clock forward.  The server's children do not get
- * LD_PRELOAD in their environment, and between vfork and exec the C library
- * does not come through here.
+ * we count.  The server's children do not get LD_PRELOAD in their environment,
+ * and between vfork and exec the C library does not come through here.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,7 +20,6 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* All of it is the test's, but for seen and failed. */
@@ -30,7 +28,6 @@ struct plan {
 	int32_t skip;  /* let so many pass */
 	int32_t times; /* and have so many fail */
 	int32_t error;
-	int32_t ahead;  /* seconds, of all clocks that count from the start */
 	int32_t seen;   /* calls by this name */
 	int32_t failed; /* of them, that we made fail */
 };
@@ -117,20 +114,6 @@ WRAP_AS(int, plan->error, posix_spawn_file_actions_addclosefrom_np,
     (posix_spawn_file_actions_t * actions, int from), (actions, from))
 WRAP_AS(int, plan->error, posix_spawn_file_actions_addchdir_np,
     (posix_spawn_file_actions_t * actions, const char *path), (actions, path))
-
-int
-clock_gettime(clockid_t clock, struct timespec *now)
-{
-	static __typeof__(&clock_gettime) real;
-	int result;
-
-	if (real == NULL)
-		*(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
-	result = real(clock, now);
-	if (plan != NULL && clock != CLOCK_REALTIME)
-		now->tv_sec += plan->ahead;
-	return result;
-}
 
 ssize_t
 write(int fd, const void *data, size_t size)
