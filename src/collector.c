@@ -167,9 +167,9 @@ is_asked_for(struct collector *collector, const struct found *found,
 	const char *path = path_of(found);
 
 	for (size_t i = 0; i < outputs->count && !found->figure; i++) {
-		collector->effort += strlen(outputs->items[i]) * strlen(path);
 		if (collector->effort > EFFORT_MAX)
 			return false;
+		collector->effort += strlen(outputs->items[i]) * strlen(path);
 		if (collector_fits(outputs->items[i], path))
 			return true;
 	}

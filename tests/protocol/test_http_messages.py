@@ -210,7 +210,9 @@ def test_version_in_meta_that_is_none(http, version):
 @pytest.mark.parametrize("headers", [{"MCP-Protocol-Version": "2025-11-25"}, {"MCP-Protocol-Version": None},
                                      {"Mcp-Method": "tools/list"}, {"Mcp-Method": None}, {"Mcp-Name": "run_js_code"},
                                      {"Mcp-Name": None}, {"Mcp-Name": ""}, {"Mcp-Method": "TOOLS/CALL"},
-                                     {"Mcp-Name": "=?base64?%%%?="}, {"Mcp-Name": "=?base64?cnVuX2pzX2NvZGU=?="}])
+                                     {"Mcp-Name": "=?base64?%%%?="}, {"Mcp-Name": "=?base64?cnVuX2pzX2NvZGU=?="},
+                                     {"MCP-Protocol-Version": "=?base64?MjAyNi0wNy0yOA==?="},
+                                     {"Mcp-Method": "=?base64?dG9vbHMvY2FsbA==?="}])
 def test_headers_that_do_not_match(http, headers):
     refused = http.modern().call("print(1)", headers=headers)
     assert (refused.status, refused.code()) == (400, -32020)
@@ -224,11 +226,32 @@ def test_header_in_other_clothes(http, name):
     assert call.result()["structuredContent"]["stdout"] == "1\n"
 
 
-def test_notification_has_no_body(http):
-    message = {"jsonrpc": "2.0", "method": "notifications/cancelled",
-               "params": {"requestId": 1, "_meta": meta()}}
+@pytest.mark.parametrize("carried", [{"_meta": meta()}, {}])
+def test_notification_has_no_body(http, carried):
+    message = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1, **carried}}
     accepted = http.post(message, headers_of("notifications/cancelled")).finish()
     assert (accepted.status, accepted.body) == (202, b"")
+
+
+def test_notification_whose_header_says_something_else(http):
+    message = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1, "_meta": meta()}}
+    assert http.post(message, headers_of("tools/call")).finish().status == 400
+
+
+@pytest.mark.parametrize("message, headers", [
+    ({"jsonrpc": "2.0", "method": "notifications/initialized", "params": []}, {}),
+    ({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": []}, {"MCP-Protocol-Version": MODERN})])
+def test_params_that_are_no_object(http, message, headers):
+    assert http.send(http.post_bytes(json.dumps(message).encode(), headers)).finish().status == 400
+
+
+def test_ids_have_an_end(http):
+    """They are kept for as long as an answer takes."""
+    assert http.modern().request("tools/list", ident="x" * 16384).result()["tools"]
+    assert http.modern().request("tools/list", ident="x" * 16385).code() == -32600
+    call = http.modern().call("import time; time.sleep(1.5)", more={"_meta": {"progressToken": "x" * 16385}})
+    call.finish()
+    assert call.notifications() == []
 
 
 def test_stream_has_the_right_headers(http):
@@ -339,6 +362,22 @@ def test_both_lengths_are_not_smuggled(http, headers):
     head = http.head(headers={"Content-Type": "application/json", **headers})
     connection = http.connect()
     connection.sendall(head + b"0\r\n\r\n" + b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    said = answers_on(connection)
+    assert said.startswith(b"HTTP/1.1 400") and said.count(b"HTTP/1.1") == 1
+    assert_alive(http)
+
+
+TWICE = [b"Content-Length: 2\r\nContent-Length: 47", b"Content-Length: 2\r\nTransfer-Encoding : chunked",
+         b"Content-Length: 2\r\nHost: evil.example", b"Content-Length: 2\r\norigin: http://localhost\r\nOrigin: null",
+         b"Content-Length: 2\r\nMcp-Method: tools/list\r\nMcp-Method: tools/call"]
+
+
+@pytest.mark.parametrize("lines", TWICE, ids=lambda lines: lines.decode().replace("\r\n", ", "))
+def test_headers_that_say_two_things(http, lines):
+    """A proxy might go by the other one."""
+    connection = http.connect()
+    connection.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" + lines +
+                       b"\r\n\r\n{}GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
     said = answers_on(connection)
     assert said.startswith(b"HTTP/1.1 400") and said.count(b"HTTP/1.1") == 1
     assert_alive(http)

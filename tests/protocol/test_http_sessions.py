@@ -7,7 +7,7 @@ import signal
 import pytest
 from harness import until
 from http_server import clis_of
-from wire import LEGACY, MODERN, TASKS
+from wire import LEGACY, MODERN, TASKS, meta
 
 
 # Sessions.
@@ -84,6 +84,17 @@ def test_session_that_waits_for_a_call_is_not_ended_for_others(http, program):
     assert busy.request("ping").result() == {}
     program.let_go()
     assert call.result()["content"][0]["text"] == "done"
+
+
+def test_session_that_has_an_interpreter_is_not_ended_for_others(podman, serve_http):
+    server = serve_http(podman)
+    keeper = server.session()
+    handle = keeper.call("x = 41", session="new").result()["structuredContent"]["session"]
+    idle = server.session()
+    for _ in range(256):
+        server.session()
+    assert idle.request("ping").status == 404
+    assert keeper.call("x + 1", session=handle).result()["structuredContent"]["value"] == "42"
 
 
 def test_modern_request_needs_no_session(http):
@@ -421,6 +432,21 @@ def test_batch(http):
     assert answers["c"]["result"]["content"][0]["text"] == "1"
 
 
+def modern_batch(method, **params):
+    return [{"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta()}}]
+
+
+def test_batch_does_not_carry_modern_requests_past_their_headers(http):
+    session = http.session("2025-03-26")
+    [refused] = session.send(modern_batch("resources/list")).answer()
+    assert refused["error"]["code"] == -32600
+    headers = {**session.headers(), "MCP-Protocol-Version": MODERN, "Mcp-Method": "tools/call"}
+    assert http.send(http.post_bytes(json.dumps(modern_batch("resources/list")).encode(), headers)).status == 400
+    for _ in range(300):
+        assert "error" in session.send(modern_batch("subscriptions/listen", notifications={})).answer()[0]
+    assert session.request("ping").result() == {}
+
+
 def test_batch_behind_white_space(http):
     session = http.session("2025-03-26")
     body = b' \r\n[{"jsonrpc":"2.0","id":1,"method":"ping"}]'
@@ -511,6 +537,19 @@ def test_interpreter_belongs_to_its_client(podman, serve_http):
     assert len(server.containers()) == 1
     assert owner.end().status in (200, 204)
     server.wait_no_containers()
+
+
+def test_interpreter_of_which_nobody_has_heard_goes(podman, serve_http):
+    """Its client has hung up, and the handle with it."""
+    server = serve_http(podman, "--max-sessions", "1")
+    session = server.session()
+    call = session.call("import time; print('up'); time.sleep(2)", session="new", more={"_meta": {"progressToken": 1}})
+    while "up" not in call.next()["params"]["message"]:
+        pass
+    call.hang_up()
+    server.wait_no_containers()
+    result = session.call("6 * 7", session="new").result()
+    assert result["structuredContent"]["value"] == "42"
 
 
 def test_interpreter_of_modern_requests(podman, serve_http):

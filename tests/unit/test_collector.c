@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <bsd/string.h>
+
 #include "alloc.h"
 #include "base64.h"
 #include "language.h"
@@ -258,6 +260,42 @@ START_TEST(what_was_asked_for_comes_first)
 }
 END_TEST
 
+/* Patterns that take long to compare with such names: no more than a moment is
+ * spent on them, and what is not found in it is listed all the same. */
+START_TEST(patterns_that_take_long)
+{
+	struct collector collector = {0};
+	struct job job = python_job();
+	struct artifacts artifacts = {0};
+	char entry[900], pattern[200] = "*";
+
+	while (strlen(pattern) < 180)
+		strlcat(pattern, "[[:alpha:]]", sizeof(pattern));
+	strlcat(pattern, "b", sizeof(pattern));
+	for (int i = 0; i < 20; i++)
+		strlist_add(&job.outputs, pattern);
+	for (int i = 0; i < 1000; i++) {
+		/* Many names, each of them no longer than a name may be. */
+		snprintf(entry, sizeof(entry), "5" NOW "./%04d", i);
+		for (int part = 0; part < 3; part++) {
+			size_t length = strlen(entry);
+
+			memset(entry + length, 'a', 200);
+			strlcpy(entry + length + 200, part < 2 ? "/" : "",
+			    sizeof(entry) - length - 200);
+		}
+		collector_entry(&collector, entry);
+	}
+	collector_choose(&collector, &job, NULL);
+	/* It would be 2 GB: half a minute. */
+	ck_assert_uint_lt(collector.effort, (size_t)40 * 1024 * 1024);
+	collector_take(&collector, &artifacts);
+	ck_assert_uint_eq(artifacts.count + artifacts.left_out, 1000);
+	artifacts_release(&artifacts);
+	job_release(&job);
+}
+END_TEST
+
 START_TEST(what_was_asked_for_is_listed_in_any_case)
 {
 	struct collector collector = {0};
@@ -329,6 +367,7 @@ collector_suite(void)
 	tcase_add_test(tcase, all_together_are_limited_too);
 	tcase_add_test(tcase, what_was_asked_for_comes_first);
 	tcase_add_test(tcase, what_was_asked_for_is_listed_in_any_case);
+	tcase_add_test(tcase, patterns_that_take_long);
 	tcase_add_test(tcase, what_was_seen_before);
 	suite_add_tcase(suite, tcase);
 	return suite;

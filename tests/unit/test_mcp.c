@@ -888,6 +888,20 @@ START_TEST(batch_of_pings)
 }
 END_TEST
 
+/* Over HTTP such a message is held against its headers. */
+START_TEST(batch_with_a_modern_message)
+{
+	initialize("2025-03-26");
+	ask("[" PING("1") ",{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\","
+	    "\"params\":{\"_meta\":{"
+	    "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
+	    "\"io.modelcontextprotocol/clientCapabilities\":{}}}}]");
+	assert_json(LAST, "/0/result", "{}");
+	assert_json(LAST, "/1/id", "2");
+	assert_json(LAST, "/1/error/code", "-32600");
+}
+END_TEST
+
 START_TEST(batch_of_notifications_is_not_answered)
 {
 	initialize("2025-03-26");
@@ -1226,6 +1240,7 @@ mcp_suite(void)
 	tcase_set_timeout(batch, PATIENCE_SECONDS);
 	tcase_add_checked_fixture(batch, set_up, tear_down);
 	tcase_add_test(batch, batch_of_pings);
+	tcase_add_test(batch, batch_with_a_modern_message);
 	tcase_add_test(batch, batch_of_notifications_is_not_answered);
 	tcase_add_test(batch, batch_of_nothing);
 	tcase_add_test(batch, batch_of_garbage);

@@ -387,11 +387,9 @@ START_TEST(a_broken_language_backs_off_alone)
 }
 END_TEST
 
-START_TEST(a_spare_that_died_is_replaced_after_a_rest)
+static void
+lose_spares(void)
 {
-	open_pool("1");
-	call(python);
-	seconds(2);
 	for (size_t i = 0; i < start_count; i++) {
 		if (starts[i].state != READY)
 			continue;
@@ -399,9 +397,30 @@ START_TEST(a_spare_that_died_is_replaced_after_a_rest)
 		starts[i].callbacks->ended(
 		    starts[i].arg, &(struct container_end){.words = ""});
 	}
+}
+
+START_TEST(a_spare_that_died_is_replaced_after_a_rest)
+{
+	open_pool("1");
+	call(python);
+	seconds(2);
+	lose_spares();
 	ck_assert_uint_eq(count(python, READY), 0);
 	seconds(10);
 	ck_assert_uint_eq(count(python, READY), 1);
+}
+END_TEST
+
+/* 2, 4, 8 and 16 seconds, although each of them came up. */
+START_TEST(spares_that_keep_dying_are_put_off_longer_each_time)
+{
+	open_pool("1");
+	call(python);
+	for (int i = 0; i < 40; i++) {
+		seconds(1);
+		lose_spares();
+	}
+	ck_assert_uint_eq(start_count, 1 + 5);
 }
 END_TEST
 
@@ -441,6 +460,8 @@ pool_suite(void)
 	tcase_add_test(tcase, a_failure_is_told_to_who_waits);
 	tcase_add_test(tcase, a_broken_language_backs_off_alone);
 	tcase_add_test(tcase, a_spare_that_died_is_replaced_after_a_rest);
+	tcase_add_test(
+	    tcase, spares_that_keep_dying_are_put_off_longer_each_time);
 	tcase_add_test(tcase, starts_that_are_given_up_make_room);
 	suite_add_tcase(suite, tcase);
 	return suite;
