@@ -96,6 +96,11 @@ OUTPUT_BYTES = [
            prints("x\x1e", "\x1e\x1e\n")),
     Attack("closes its streams", python("import os; print('x', flush=True); os.close(1); os.close(2); os._exit(0)"),
            prints("x\n")),
+    Attack("closes its streams and goes on", python(
+        "import os, time; print('x', flush=True); os.close(1); os.close(2); time.sleep(1); os._exit(7)"),
+        exits(7, "x\n")),
+    Attack("closes its streams and spins", python(
+        "import os; print('x', flush=True); os.close(1); os.close(2)\nwhile True: pass"), stopped("x\n"), timeout=1),
 ]
 
 ENDINGS = [
@@ -159,6 +164,7 @@ INTERPRETERS = [
     Attack("byte order mark", python("\ufeffprint('x')"), prints("x\n")),
     Attack("byte order mark in JavaScript", node("\ufeffconsole.log('x')"), prints("x\n")),
     Attack("carriage returns", python("if True:\r\n  print('''a\r\nb''')\r\n"), prints("a\nb\n")),
+    Attack("carriage returns in JavaScript", node("console.log(`a\r\nb`)\r\n"), prints("a\nb\n")),
     Attack("syntax error", python("def f(:\n  pass"),
            exits(1, stderr=having('File "/sandbox/code.py", line 1', "SyntaxError: invalid syntax"))),
     Attack("syntax error in JavaScript", node("let x = ;"),

@@ -104,7 +104,8 @@ if os.fork() == 0:
         except OSError:
             pass
         os.system("rm -f gone")
-time.sleep(0.2)
+while os.path.exists("gone"):
+    time.sleep(0.01)
 """
 
 

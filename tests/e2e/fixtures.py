@@ -1,6 +1,7 @@
 """What the conftest.py of each directory takes over: fixtures and strictness."""
 
 import os
+import shutil
 import signal
 import tempfile
 from pathlib import Path
@@ -75,6 +76,17 @@ def podman():
 def docker():
     """For what only its client does."""
     return load_engine("docker")
+
+
+@pytest.fixture(scope="session")
+def runsc(tmp_path_factory):
+    """gVisor's runtime, as podman can use it without a network: otherwise it
+    takes an empty one for the host's own, and refuses."""
+    path = shutil.which("runsc") or pytest.skip("runsc is missing: scripts/setup test")
+    runtime = tmp_path_factory.mktemp("gvisor") / "runsc"
+    runtime.write_text(f'#!/bin/sh\nexec {path} --network=none "$@"\n')
+    runtime.chmod(0o755)
+    return str(runtime)
 
 
 @pytest.fixture

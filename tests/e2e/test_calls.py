@@ -1,10 +1,7 @@
 """Calls in time: limits, cancelling, several at once. On every engine."""
 
-import os
-import signal
-
 import pytest
-from harness import assert_failure, assert_refused, assert_success, children_of, command_line, until
+from harness import assert_failure, assert_refused, assert_success, command_line, until
 
 SLEEP = "import time; print('up', flush=True); time.sleep(300)"
 
@@ -108,20 +105,9 @@ def test_twenty_calls_four_at_a_time(podman, serve):
     most = 0
     while not all(server.replies(call) for call in calls):
         most = max(most, len(podman.running(server.prefix)))
-        until(lambda: any(children_of(server.pid)) or all(server.replies(call) for call in calls))
     for number, call in enumerate(calls):
         assert_success(server.result(call), str(number))
-    assert most <= 4
-
-
-def test_killed_cli_still_gives_an_answer(engine, serve):
-    server = serve(engine)
-    ident = server.start_busy()
-    [cli] = server.clis()
-    os.kill(cli, signal.SIGKILL)
-    assert_failure(server.result(ident), stdout="up\n", signal="SIGKILL", note="went away")
-    server.wait_stopped(ident)
-    assert_success(server.call("print('next')"), "next")
+    assert 2 <= most <= 4
 
 
 def test_duplicate_id_is_refused_and_the_first_goes_on(fake, serve):

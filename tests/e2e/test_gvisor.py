@@ -1,7 +1,5 @@
-"""A part of all this under gVisor: another kernel, in which other things are
-slow, missing or different."""
-
-import shutil
+"""Everyday programs under gVisor: another kernel, in which other things are
+slow, missing or different. The hostile ones are in tests/attacks."""
 
 import pytest
 from fixtures import one_for_many
@@ -9,13 +7,8 @@ from harness import assert_failure, assert_success, facts_of
 
 
 @pytest.fixture(scope="module")
-def gvisor(podman, tmp_path_factory):
-    runsc = shutil.which("runsc") or pytest.skip("runsc is missing: scripts/setup test")
-    # With podman, runsc takes an empty network for the host's own and refuses.
-    runtime = tmp_path_factory.mktemp("gvisor") / "runsc"
-    runtime.write_text(f'#!/bin/sh\nexec {runsc} --network=none "$@"\n')
-    runtime.chmod(0o755)
-    yield from one_for_many(podman, "--runtime", str(runtime), pool=1)
+def gvisor(podman, runsc):
+    yield from one_for_many(podman, "--runtime", runsc, pool=1)
 
 
 def test_another_kernel_under_gvisor(gvisor):

@@ -15,7 +15,7 @@ def test_listing_tools_starts_nothing(podman, serve):
     server = serve(podman, pool=2)
     server.request("tools/list")
     server.wait_idle()
-    assert server.containers() == []
+    assert server.clis() == server.containers() == []
 
 
 def test_each_call_has_a_fresh_container(engine, serve):

@@ -316,12 +316,19 @@ def test_client_that_does_not_read_for_a_while(fake, serve):
     """More than the server is ready to hold: it stops reading, and goes on."""
     server = serve(fake())
     size = len(json.dumps(server.request("tools/list")))
-    count = 70 * 1024 * 1024 // size
+    count = 140 * 1024 * 1024 // size
+    lines = b"".join(b'{"jsonrpc":"2.0","id":"u%d","method":"tools/list"}\n' % n for n in range(count))
+    server.recording.said(lines)
+
+    def write():
+        server.process.stdin.write(lines)
+        server.process.stdin.flush()
+
+    writer = threading.Thread(target=write, daemon=True)
     with server.arrived:  # the reader stands still while we hold this
-        lines = b"".join(b'{"jsonrpc":"2.0","id":"u%d","method":"tools/list"}\n' % n for n in range(count))
-        writer = threading.Thread(target=server.send_bytes, args=[lines])
         writer.start()
-        writer.join(1)
+        writer.join(3)
+        assert writer.is_alive(), "it went on reading"
     for number in range(count):
         assert len(server.wait(f"u{number}")["result"]["tools"]) == 3
     writer.join()

@@ -92,6 +92,7 @@ def assert_served(server):
 RUNNING = [
     ("pipe2", errno.EMFILE),
     ("posix_spawn", errno.EAGAIN),
+    ("posix_spawn", errno.ENOMEM),
     ("posix_spawn_file_actions_adddup2", errno.ENOMEM),
     ("posix_spawn_file_actions_addclosefrom_np", errno.ENOMEM),
     ("posix_spawn_file_actions_addchdir_np", errno.ENOMEM),
@@ -116,7 +117,7 @@ def name_of(value):
 def test_while_it_runs(fake, serve, plan, call, error):
     """Each in turn, in a server that has served a call before."""
     engine = fake()
-    server = None
+    server, injected = None, 0
     for skip in range(AT_MOST):
         if server is None:
             server = serve(engine, env=plan.env)
@@ -125,6 +126,7 @@ def test_while_it_runs(fake, serve, plan, call, error):
         reply = ask(server)
         settle(server)
         failed = plan.disarm()[1]
+        injected += failed
         if server.ended:
             assert_ended_with_a_word(server)
             server = None
@@ -133,6 +135,7 @@ def test_while_it_runs(fake, serve, plan, call, error):
             assert_served(server)
         if not failed:
             break
+    assert injected, "there is no such call any more"
 
 
 STARTING = [
@@ -151,6 +154,7 @@ STARTING = [
 @pytest.mark.parametrize("call, error", STARTING, ids=name_of)
 def test_from_the_start(fake, serve, plan, call, error):
     """Each in turn, as the server starts and looks for its engine."""
+    injected = 0
     for skip in range(AT_MOST):
         plan.arm(call, skip, error)
         server = serve(fake(), env=plan.env, revision=None)
@@ -163,8 +167,10 @@ def test_from_the_start(fake, serve, plan, call, error):
             server.initialize()
             assert_success(server.call(HELLO), "hello")
             server.close(idle=False)
+        injected += failed
         if not failed:
             break
+    assert injected, "there is no such call any more"
 
 
 @pytest.mark.parametrize("call, error", [("pipe2", errno.EMFILE), ("posix_spawn", errno.EAGAIN)], ids=name_of)

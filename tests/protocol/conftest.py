@@ -80,12 +80,17 @@ def program(tmp_path):
         def __init__(self):
             self.up, self.go, self.done = (tmp_path / name for name in ("up", "go", "done"))
             self.code = ("import os, time\n"
-                         f"open('{self.up}', 'w')\n"
+                         f"open('{self.up}', 'w').write(str(os.getpid()))\n"
                          f"while not os.path.exists('{self.go}'): time.sleep(0.02)\n"
                          f"open('{self.done}', 'w')\nprint('done')")
 
         def wait_up(self):
-            until(self.up.exists, what="the program is up")
+            until(lambda: self.up.exists() and self.up.read_text(), what="the program is up")
+
+        def wait_gone(self):
+            """It was ended before it was let go."""
+            until(lambda: not Path("/proc", self.up.read_text()).exists(), what="the program is gone")
+            assert not self.done.exists()
 
         def let_go(self):
             self.go.touch()

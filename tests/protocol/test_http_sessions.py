@@ -119,8 +119,7 @@ def test_end_of_a_session_ends_its_calls(http, program):
     http.wait_no_containers()
     call.finish()
     assert not [message for message in call.messages if "result" in message]
-    program.let_go()
-    assert not program.done.exists()
+    program.wait_gone()
 
 
 # Ids.
@@ -214,8 +213,7 @@ def test_going_away_cancels_a_modern_call(http, program, progress):
         assert call.next()["method"] == "notifications/progress"
     call.hang_up()
     http.wait_no_containers()
-    program.let_go()
-    assert not program.done.exists()
+    program.wait_gone()
 
 
 @pytest.mark.parametrize("progress", [False, True])
@@ -312,8 +310,7 @@ def test_task_is_cancelled(http, task):
     assert client.request("tasks/cancel", {"taskId": ident}).result()["resultType"] == "complete"
     http.wait_no_containers()
     assert client.request("tasks/get", {"taskId": ident}).result()["status"] == "cancelled"
-    program.let_go()
-    assert not program.done.exists()
+    program.wait_gone()
 
 
 def test_task_id_cannot_be_guessed(http, task):
@@ -493,6 +490,8 @@ def test_batch_whose_session_ends(http, program):
     until(lambda: len(http.containers()) == 2)
     assert session.end().status in (200, 204)
     exchange.finish()
+    assert not [answer for message in exchange.messages for answer in message if "result" in answer]
+    program.wait_gone()
     http.wait_no_containers()
 
 
