@@ -38,12 +38,6 @@ open_directory(const char *path, struct err *err)
 }
 
 static bool
-is_name(const char *pattern)
-{
-	return pattern[strcspn(pattern, "*?[\\")] == '\0';
-}
-
-static bool
 is_hidden(const char *path)
 {
 	return *path == '.' || strstr(path, "/.") != NULL;
@@ -63,7 +57,7 @@ check_pattern(
 		    "--output: %s: hidden files never come back; let the "
 		    "program use another name",
 		    pattern);
-	if (is_name(pattern) && !output->settings->force &&
+	if (collector_is_name(pattern) && !output->settings->force &&
 	    save_is_taken(output->directory, pattern))
 		return err_set(err, ERR_ARGUMENT,
 		    "--output: %s is there already; --force replaces it",
@@ -202,6 +196,24 @@ list_left(FILE *stream, const struct cli_output *output,
 	return count;
 }
 
+/* Files that nobody can name may be among those that a pattern is for. */
+static int
+tell_left_out(const struct cli_output *output, size_t left_out)
+{
+	const struct strlist *patterns = &output->settings->outputs;
+	int status = 0;
+
+	if (left_out == 0)
+		return 0;
+	log_warn("left in the sandbox: %zu more, of more than 200 or with "
+	         "names that cannot be shown",
+	    left_out);
+	for (size_t i = 0; i < patterns->count; i++)
+		if (!collector_is_name(patterns->items[i]))
+			status = -1;
+	return status;
+}
+
 /* One line about the files that go with the sandbox. */
 static void
 tell_left(const struct cli_output *output, const struct artifacts *artifacts)
@@ -217,10 +229,6 @@ tell_left(const struct cli_output *output, const struct artifacts *artifacts)
 		log_warn("left in the sandbox: %s; --output saves %s", names,
 		    count > 1 ? "them" : "it");
 	free(names);
-	if (artifacts->left_out > 0)
-		log_warn("left in the sandbox: %zu%s files, too many to list "
-		         "or with names that cannot be shown",
-		    artifacts->left_out, count > 0 ? " more" : "");
 }
 
 enum fit { FIT_NONE, FIT_DIRECTORY, FIT_FILE };
@@ -296,7 +304,7 @@ cli_output_take(struct cli_output *output, const struct artifacts *artifacts)
 		status |= take(output, &artifacts->items[i]);
 	status |= tell_missing(output, artifacts);
 	tell_left(output, artifacts);
-	return status;
+	return status | tell_left_out(output, artifacts->left_out);
 }
 
 int

@@ -143,6 +143,12 @@ without_stars(const char *pattern)
 }
 
 bool
+collector_is_name(const char *pattern)
+{
+	return pattern[strcspn(pattern, "*?[\\")] == '\0';
+}
+
+bool
 collector_fits(const char *pattern, const char *path)
 {
 	char *shorter;
@@ -167,10 +173,15 @@ is_asked_for(struct collector *collector, const struct found *found,
 	const char *path = path_of(found);
 
 	for (size_t i = 0; i < outputs->count && !found->figure; i++) {
-		if (collector->effort > EFFORT_MAX)
-			return false;
-		collector->effort += strlen(outputs->items[i]) * strlen(path);
-		if (collector_fits(outputs->items[i], path))
+		const char *pattern = outputs->items[i];
+
+		if (strcmp(pattern, path) == 0)
+			return true;
+		if (collector_is_name(pattern) ||
+		    collector->effort > EFFORT_MAX)
+			continue;
+		collector->effort += strlen(pattern) * strlen(path);
+		if (collector_fits(pattern, path))
 			return true;
 	}
 	return false;
@@ -350,9 +361,8 @@ collector_take(struct collector *collector, struct artifacts *artifacts)
 
 		/* The container may go away in the middle of one. */
 		drop_part(found);
-		/* What nobody asked for is not worth a long list. */
-		if (found->data == NULL && !found->asked &&
-		    count >= LISTED_MAX) {
+		/* What nobody gets to see is not worth a long list. */
+		if (found->data == NULL && count >= LISTED_MAX) {
 			artifacts->left_out++;
 			continue;
 		}

@@ -46,6 +46,8 @@ void collector_entry(struct collector *collector, const char *text);
  * seen is brought up to date. */
 void collector_choose(
     struct collector *collector, const struct job *job, struct strlist *seen);
+/* Whether a pattern of the job's stands for one file only. */
+bool collector_is_name(const char *pattern);
 /* Whether a file is meant by a pattern of the job's. */
 bool collector_fits(const char *pattern, const char *path);
 /* The name to ask for, and how much of it to take; NULL: that was all. */

@@ -17,9 +17,10 @@
 
 /* An error holds no more, and has to say what it is about. */
 #define WORDS_LIMIT 1200
-/* Containers whose programs are over, and which go by themselves: so many, and
- * the engine is asked to see to the first of them. */
-#define ENDING_MAX 16
+/* Containers whose programs are over, and which go by themselves: with more
+ * than these, or than there are programs at once, the engine is asked to see to
+ * the first of them. */
+#define ENDING_MIN 16
 /* From closing its stdin until we ask the engine to remove it. */
 #define KILL_GRACE_MS 500
 /* From an interrupt until a session is given up. */
@@ -28,12 +29,14 @@
 #define ENGINE_FAILED 125
 
 struct containers *
-containers_new(struct event_base *base, struct engine *engine)
+containers_new(struct event_base *base, struct engine *engine, int max_parallel)
 {
 	struct containers *containers = xcalloc(1, sizeof(*containers));
 
 	containers->base = base;
 	containers->engine = engine;
+	containers->ending_max =
+	    max_parallel > ENDING_MIN ? max_parallel : ENDING_MIN;
 	TAILQ_INIT(&containers->list);
 	owner_self(containers->owner);
 	return containers;
@@ -120,7 +123,7 @@ hurry_first(struct containers *containers)
 			first = container;
 		count++;
 	}
-	if (count > ENDING_MAX)
+	if (count > containers->ending_max)
 		container_doom(first, 0);
 }
 

@@ -80,7 +80,7 @@ struct container_options {
 };
 
 struct containers *containers_new(
-    struct event_base *base, struct engine *engine);
+    struct event_base *base, struct engine *engine, int max_parallel);
 void containers_free(struct containers *containers);
 /* Ends all of them; then calls gone(), at once or from the loop. */
 void containers_shut_down(
@@ -99,7 +99,8 @@ void container_get(struct container *container, size_t limit, const char *path);
 void container_interrupt(struct container *container);
 /* Kills the program; ended() follows within a second. */
 void container_kill(struct container *container);
-/* The same, and no callbacks from now on. */
+/* The same, and no callbacks from now on; if the program is over, the container
+ * is left to go by itself. */
 void container_abandon(struct container *container);
 
 #endif

@@ -65,6 +65,7 @@ struct containers {
 	TAILQ_HEAD(container_list, container) list;
 	char owner[OWNER_LENGTH];
 	unsigned serial;
+	int ending_max;
 	void (*gone)(void *arg);
 	void *gone_arg;
 };

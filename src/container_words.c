@@ -85,8 +85,10 @@ on_end(struct side *side, enum container_end_kind kind, int number)
 static void
 on_said(struct container *container, enum marker_word word, const char *text)
 {
-	if (word == MARKER_FAILED)
+	if (word == MARKER_FAILED) {
 		container->state = CONTAINER_PAUSED;
+		container->end.alive = true; /* nothing has begun, or ended */
+	}
 	if (word == MARKER_FAILED || word == MARKER_ANSWERED)
 		evtimer_del(container->deadline);
 	if (container->callbacks != NULL && container->callbacks->said != NULL)

@@ -9,14 +9,14 @@
 
 enum err_code {
 	ERR_NONE,
-	ERR_PARSE,      /* not JSON */
-	ERR_REQUEST,    /* JSON, but not a JSON-RPC message we take */
-	ERR_METHOD,     /* no such method */
-	ERR_PARAMS,     /* no such tool, resource, or malformed parameters */
-	ERR_RESOURCE,   /* no such resource */
-	ERR_SESSION,    /* no such session over HTTP */
-	ERR_META,       /* a modern request without what its _meta must carry */
-	ERR_HEADER,     /* a header does not match the message */
+	ERR_PARSE,    /* not JSON */
+	ERR_REQUEST,  /* JSON, but not a JSON-RPC message we take */
+	ERR_METHOD,   /* no such method */
+	ERR_PARAMS,   /* no such tool, resource, or malformed parameters */
+	ERR_RESOURCE, /* no such resource */
+	ERR_SESSION,  /* no such session over HTTP */
+	ERR_META,     /* params that are none, or lack what _meta must carry */
+	ERR_HEADER,   /* a header does not match the message */
 	ERR_CAPABILITY, /* the client would have to be able to do more */
 	ERR_VERSION,    /* a revision that we do not speak */
 	ERR_INTERNAL,   /* our own fault */

@@ -27,6 +27,7 @@ class FigureCanvas(FigureCanvasAgg):
     def forget_old(self):
         if self.figure.stale:
             self.fresh.clear()
+            self.shown = False
 
     def draw(self, *args, **kwargs):
         self.forget_old()

@@ -142,6 +142,20 @@ def find_spec(finder, name, path=None, target=None):
     return spec
 
 
+# What matplotlib leaves to the first plot, and to the first picture of it.
+FIRST_PLOT = ("matplotlib.backends.backend_agg", "PIL.BmpImagePlugin", "PIL.GifImagePlugin",
+              "PIL.JpegImagePlugin", "PIL.PngImagePlugin", "PIL.PpmImagePlugin")
+
+
+def load(names):
+    for name in names:
+        try:
+            if name:
+                __import__(name)
+        except Exception:
+            pass
+
+
 work = os.getcwd()
 script = f"{work}/{file}"
 after = {
@@ -155,12 +169,11 @@ for finder in sys.meta_path:
         find_plain = finder.find_spec
         finder.find_spec = classmethod(find_spec)
 scratch = "/home/sandbox/.sandbox"
-for name in preload.split(","):
-    try:
-        if name:
-            __import__(name)
-    except Exception:
-        pass
+load(preload.split(","))
+if preload and "matplotlib.pyplot" in sys.modules:
+    load(FIRST_PLOT)
+    if "pandas" in sys.modules:
+        load(["pandas.plotting._matplotlib"])
 if preload:
     # Else the collector goes through all of it when the program ends, which
     # takes longer than most programs.

@@ -48,7 +48,7 @@ struct shelf {
 	int in_flight;      /* calls that have a container */
 	int peak;           /* calls at once in this window */
 	int wanted;         /* spare containers */
-	int failures;       /* in a row, of spare ones */
+	int failures;       /* of spares, since one was of use */
 	struct event *rest; /* pending: no spare is tried until then */
 	struct event *window;
 	bool shrunk;

@@ -36,8 +36,8 @@ void rpc_message_release(struct rpc_message *message);
 /* The text of a string; NULL when it is none, or has a NUL in it and would be
  * taken for a shorter one. */
 const char *rpc_text(yyjson_val *value);
-/* An id, or a progress token, as JSON text; NULL when it is neither string
- * nor integer. */
+/* An id, or a progress token, as JSON text; NULL when it is neither an integer
+ * nor a string, or too long a one to be kept. */
 char *rpc_id_text(yyjson_val *value);
 
 /* A message as text, to be freed; doc holds result or params. */

@@ -24,7 +24,8 @@ sandbox_new(struct event_base *base, const struct settings *settings)
 	sandbox->children = children_new(base);
 	sandbox->engine = engine_new(base, sandbox->children, settings);
 	sandbox->images = images_new(sandbox->engine);
-	sandbox->containers = containers_new(base, sandbox->engine);
+	sandbox->containers =
+	    containers_new(base, sandbox->engine, settings->max_parallel);
 	sandbox->pool = pool_new(base, sandbox->containers, settings);
 	TAILQ_INIT(&sandbox->waiting);
 	TAILQ_INIT(&sandbox->running);

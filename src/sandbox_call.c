@@ -156,8 +156,10 @@ describe_loss(struct call *call, const struct container_end *end)
 		describe_install(call, WITHIN(CONTAINER_INSTALL_SECONDS));
 	else if (call->notes.total > 0)
 		describe_install(call,
-		    " because the container went away meanwhile, most likely "
-		    "for want of memory");
+		    end->cli_status == 128 + SIGKILL
+		        ? ", because the container went away meanwhile, most "
+		          "likely for want of memory"
+		        : ", because the container went away meanwhile");
 	else if (end->late)
 		err_set(&call->err, ERR_ENGINE,
 		    "The container did not take the code within %d seconds: "

@@ -138,10 +138,18 @@ def tell_error(error, name):
     try:
         hook(type(error), error, trace)
     except Exception as problem:
+        tell_problem(problem, error)
+
+
+# As Python does; there may be nowhere to say it.
+def tell_problem(problem, error):
+    try:
         print("Error in sys.excepthook:", file=sys.stderr)
         traceback.print_exception(type(problem), problem, None)
         print("\nOriginal exception was:", file=sys.stderr)
-        traceback.print_exception(type(error), error, trace)
+        traceback.print_exception(type(error), error, error.__traceback__)
+    except Exception:
+        pass
 
 
 def status_of_exit(error):
@@ -149,7 +157,10 @@ def status_of_exit(error):
         return 0
     if isinstance(error.code, int):
         return error.code & 255
-    print(error.code, file=sys.stderr)
+    try:
+        print(error.code, file=sys.stderr)
+    except Exception:
+        pass
     return 1
 
 

@@ -58,6 +58,8 @@ NUMBERS = [
     ("saved here and elsewhere", PLOT + "plt.plot([1]); plt.savefig('x.png'); plt.savefig('/tmp/y.pdf')", 0, 0,
      ["x.png"]),
     ("paused", PLOT + "plt.plot([1, 2]); plt.pause(.1); plt.savefig('x.png')", 1, 0, ["x.png"]),
+    ("paused again and again", PLOT + "for n in range(3): plt.cla(); plt.plot([n, 1]); plt.pause(.1)\nplt.show()", 3, 0,
+     []),
     ("one that cannot be drawn", PLOT + "plt.title(r'$\\frac{$'); plt.figure(); plt.plot([1])", 1, 0, []),
     ("in children", PLOT + "import os\nfor n in range(3):\n  if not os.fork():\n    plt.plot([1]); plt.show(); os._exit(0)\n"
      "  os.wait()", 3, 0, []),

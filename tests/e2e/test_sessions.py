@@ -192,6 +192,7 @@ def test_every_kind_of_error(podman_shared, begin):
 PYTHON_ODDITIES = [
     ("a hook of its own for errors", "import sys; sys.excepthook = lambda error: None", "1 / 0", "ZeroDivisionError"),
     ("a hook that ends it", "import sys; sys.excepthook = lambda *error: sys.exit(3)", "1 / 0", ""),
+    ("stderr closed", "import sys; sys.stderr.close()", "1 / 0", ""),
     ("open() replaced", "import builtins; builtins.open = None", "1 / 0", "ZeroDivisionError"),
 ]
 

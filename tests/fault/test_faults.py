@@ -656,7 +656,7 @@ def test_install_that_takes_the_container_with_it(fake, serve):
     """It is not tried again and again, and its words are not lost."""
     engine = fake("dies-installing")
     server = serve(engine, network="host")
-    assert_refused(call(server, packages=["answer"]), "because the container went away", "Collecting answer")
+    assert_refused(call(server, packages=["answer"]), "because the container went away", "for want of memory", "Collecting answer")
     assert len(engine.commands("run")) == 1
 
 

@@ -141,11 +141,21 @@ static const struct row rows[] = {
     {"some were left out before", {"a.py"}, {{"b", NULL, 1, false}}, 7, NULL,
         "",
         "left in the sandbox: b (1 B); --output saves it\n"
-        "left in the sandbox: 7 more files, too many to list or with names "
-        "that cannot be shown\n",
+        "left in the sandbox: 7 more, of more than 200 or with names that "
+        "cannot be shown\n",
         0},
     {"all were left out", {"a.py"}, {{0}}, 2, NULL, "",
-        "left in the sandbox: 2 files, too many to list or with names that "
+        "left in the sandbox: 2 more, of more than 200 or with names that "
+        "cannot be shown\n",
+        0},
+    {"some were left out, and asked for", {"--output=*", "a.py"},
+        {{"b", "1", 1, false}}, 7, NULL, "b ",
+        "left in the sandbox: 7 more, of more than 200 or with names that "
+        "cannot be shown\n",
+        -1},
+    {"some were left out, and others asked for", {"--output=b", "a.py"},
+        {{"b", "1", 1, false}}, 7, NULL, "b ",
+        "left in the sandbox: 7 more, of more than 200 or with names that "
         "cannot be shown\n",
         0},
     {"many", {"a.py"},

@@ -892,10 +892,11 @@ END_TEST
 START_TEST(batch_with_a_modern_message)
 {
 	initialize("2025-03-26");
-	ask("[" PING("1") ",{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\","
-	    "\"params\":{\"_meta\":{"
-	    "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
-	    "\"io.modelcontextprotocol/clientCapabilities\":{}}}}]");
+	ask("[" PING(
+	    "1") ",{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\","
+	         "\"params\":{\"_meta\":{"
+	         "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
+	         "\"io.modelcontextprotocol/clientCapabilities\":{}}}}]");
 	assert_json(LAST, "/0/result", "{}");
 	assert_json(LAST, "/1/id", "2");
 	assert_json(LAST, "/1/error/code", "-32600");
