@@ -178,7 +178,7 @@ check-fuzz: ## what fuzzing begins with and has found, under ASan and UBSan
 # All of it on the sanitized program; on the one that is shipped, what depends
 # on how it was built: real programs, warm interpreters, real clients, memory.
 SHIPPED = test_programs or test_same_as_plain or test_clients or \
-	test_run_command or endless or burst
+	test_run_command or endless or burst or test_load or too_long
 check-e2e: all ## end to end, on three real engines and a fake one
 	@$(MAKE) --no-print-directory $(ASAN) all
 	rm -rf build/recordings

@@ -123,7 +123,7 @@ hurry_first(struct containers *containers)
 			first = container;
 		count++;
 	}
-	if (count > containers->ending_max)
+	if (first != NULL && count > containers->ending_max)
 		container_doom(first, 0);
 }
 

@@ -172,4 +172,27 @@ INTERPRETERS = [
     # Code that is empty or has a NUL is refused: tests/e2e/test_protocol.py.
 ]
 
+# What comes to another end under gVisor, and why.
+UNDER_GVISOR = {
+    **dict.fromkeys(("fork bomb", "fork bomb in JavaScript", "forks beyond the limit", "thread bomb"),
+                    "its kernel holds no more than 4096 processes, whatever --pids says; memory is held"),
+    "orphans are reaped": "processes start slowly",
+    "memory bomb in a child only": "the limit is that of the whole sandbox, which ends",
+    "writable places and setuid programs": "there is no /dev/mqueue",
+    "mounts": "nodev and nosuid are not told, and there is no /dev/mqueue",
+    "devices": "it has fuse and tun of its own",
+    "kill 1": "the first process has no protection",
+    "32-bit system call": "there are none, and the profile is not its kernel's",
+    "x32 system call": "there are none, and the profile is not its kernel's",
+    "eight processor hogs": "a part of them is more than half a processor",
+    "burst of 5 MB on both streams, then exit": "it may cut short a write of more than 4 KiB",
+}
+# The same in an image without a shell: the program is the first process, which
+# the kernel protects from signals and which nobody reaps for; nothing but /tmp
+# is mounted.
+WITHOUT_A_SHELL = ("orphans are reaped", "writable places and setuid programs", "mounts", "fills every file system",
+                   "runs a file of a temporary directory", "kill -1", "kill -1, then sleeps", "kill 1",
+                   "freezes the runner", "stops itself", "SIGKILL of itself", "reads its stdin again",
+                   "fills the runner's directory, then dies")
+
 ATTACKS = PROCESSES + MEMORY_BOMBS + FILES + OUTPUT_BYTES + ENDINGS + INSIDE + INTERPRETERS
