@@ -93,8 +93,9 @@ def take_extras():
 # What matplotlib comes to by itself where there is no display, after it has
 # tried all others.
 def choose_backend(matplotlib):
-    if hasattr(matplotlib, "rcParams") and not isinstance(dict.__getitem__(matplotlib.rcParams, "backend"), str):
-        matplotlib.rcParams["backend"] = "agg"
+    settings = getattr(matplotlib, "rcParams", None)
+    if settings and not isinstance(dict.__getitem__(settings, "backend"), str):
+        settings["backend"] = "agg"
 
 
 def take_over(agg):
