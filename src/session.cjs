@@ -110,7 +110,8 @@ function rewriteImports(source) {
     if (!found) {
       // Else it is a name: of a property, or of a method.
       call.lastIndex = token.lastIndex;
-      result += match[0] !== "import" || call.test(source) ? match[0].replace("import", loader) : match[0];
+      const isName = match[0] === "import" && !call.test(source);
+      result += isName ? match[0] : match[0].replace("import", loader);
       continue;
     }
     const options = found[4] ? `, { with: ${found[4]} }` : "";
