@@ -181,12 +181,15 @@ SHIPPED = test_programs or test_same_as_plain or test_clients or \
 	test_run_command or endless or burst or test_load or too_long
 check-e2e: all ## end to end, on three real engines and a fake one
 	@$(MAKE) --no-print-directory $(ASAN) all
-	rm -rf build/recordings
+	rm -rf build/recordings/e2e
 	status=0; KEEP=1 tests/run build/asan/code-sandbox-mcp || status=1; \
 	tests/run $(PROGRAM) -- -k '$(SHIPPED)' || status=1; exit $$status
 
 check-inject: all $(BUILD)/inject.so ## system calls and memory that fail
-	CSM_BINARY=$(PROGRAM) PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest \
+	rm -rf build/recordings/inject
+	mkdir -p build/recordings/inject
+	CSM_RECORDINGS=$(CURDIR)/build/recordings/inject CSM_BINARY=$(PROGRAM) \
+	  PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest \
 	  -c tests/e2e/pytest.ini -q -n 4 tests/inject
 
 check-clients: all ## conformance suite, schemas, HTTP, other people's clients

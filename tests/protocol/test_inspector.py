@@ -7,19 +7,30 @@ import sys
 import pytest
 from harness import ROOT, SANITIZER_ENV, assert_success
 from npm import HERE
+from record_http import recorded
 from wire import MODERN, Transcript
 
 ERAS = ("legacy", "modern", "auto")
 
 
-@pytest.fixture(params=["stdio", "http"])
-def inspect(request, tools, podman, serve_http, validator, tmp_path):
-    """inspect(era, *options) is the JSON that the Inspector prints."""
+@pytest.fixture
+def stdio(podman, tmp_path):
+    """What to inspect, and what was said."""
     record = tmp_path / "record"
-    if request.param == "http":
-        target = [serve_http(podman).url]
-    else:
-        target = [sys.executable, HERE / "record-stdio", record, *podman.command()]
+    return ([sys.executable, HERE / "record-stdio", record, *podman.command()],
+            lambda: [json.loads(line) for line in record.read_text().splitlines()])
+
+
+@pytest.fixture
+def http(podman, serve_http):
+    with recorded(serve_http(podman).url) as (url, said):
+        yield [url], lambda: said
+
+
+@pytest.fixture(params=["stdio", "http"])
+def inspect(request, tools, validator, tmp_path):
+    """inspect(era, *options) is the JSON that the Inspector prints."""
+    target, said = request.getfixturevalue(request.param)
 
     def run(era, *options):
         done = tools.run(tools.bin / "mcp-inspector", "--cli", "--protocol-era", era, *options, "--", *target,
@@ -27,11 +38,10 @@ def inspect(request, tools, podman, serve_http, validator, tmp_path):
         return json.loads(done.stdout)
 
     yield run
-    if request.param == "stdio":
-        transcript = Transcript()
-        transcript.add_stdio(json.loads(line) for line in record.read_text().splitlines())
-        assert transcript.entries
-        transcript.assert_valid(validator)
+    transcript = Transcript()
+    transcript.add_stdio(said())
+    assert transcript.entries
+    transcript.assert_valid(validator)
 
 
 @pytest.mark.parametrize("era", ERAS)
