@@ -43,7 +43,7 @@ def refused(result):
 
 QUESTIONS = [
     ("ping", None, lambda result: result == {}, -32601),
-    ("server/discover", None, -32602, lambda result: result["supportedVersions"] == list(reversed(REVISIONS))),
+    ("server/discover", None, -32601, lambda result: result["supportedVersions"] == list(reversed(REVISIONS))),
     ("tools/list", None, lambda result: len(result["tools"]) == 3, ...),
     ("tools/list", {"cursor": "x"}, -32602, ...),
     ("resources/list", None, lambda result: len(result["resources"]) == 1, ...),
