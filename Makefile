@@ -19,7 +19,7 @@ LIBS = $(shell pkg-config --libs $(PACKAGES) 2>/dev/null)
 
 PROGRAM = $(BUILD)/code-sandbox-mcp
 LIBRARY = $(BUILD)/libcode-sandbox.a
-SOURCES = $(filter-out src/main.c,$(wildcard src/*.c))
+SOURCES = $(filter-out src/main.c,$(wildcard src/*.c src/*/*.c))
 OBJECTS = $(SOURCES:src/%.c=$(BUILD)/%.o)
 
 UNIT = $(BUILD)/unit-tests
@@ -56,12 +56,12 @@ $(LIBRARY): $(OBJECTS)
 
 $(BUILD)/%.o: src/%.c | $(BUILD)
 	@echo "  cc    $<"
+	@mkdir -p $(@D)
 	@$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # The scripts that run in the container travel inside the program; their
 # comments stay at home.
-SCRIPTS = src/runner.sh src/hook.py src/session.py src/figures.py \
-	src/pictures.py src/hook.cjs src/session.cjs src/seccomp.json
+SCRIPTS = $(wildcard src/guest/*) src/engine/seccomp.json
 $(BUILD)/scripts.h: $(SCRIPTS) Makefile | $(BUILD)
 	@pkg-config --exists --print-errors $(PACKAGES) || { \
 	  echo "run scripts/setup build, or install these libraries" >&2; exit 1; }
@@ -112,7 +112,7 @@ install: $(PROGRAM) ## install under PREFIX (and DESTDIR)
 	  $(DESTDIR)$(PREFIX)/share/man/man1/code-sandbox-mcp.1
 	install -D -m 644 man/code-sandbox-mcp-security.7 \
 	  $(DESTDIR)$(PREFIX)/share/man/man7/code-sandbox-mcp-security.7
-	install -D -m 644 src/seccomp.json \
+	install -D -m 644 src/engine/seccomp.json \
 	  $(DESTDIR)$(PREFIX)/share/code-sandbox-mcp/seccomp.json
 
 uninstall: ## remove what install put there
@@ -145,10 +145,16 @@ images: ## build images: the two, or LANGUAGES=bash,go, or LANGUAGES=all
 .PHONY: check check-unit check-asan check-valgrind check-fuzz check-inject \
 	check-e2e check-clients check-root lint format
 check: check-root setup-test ## everything: set up, build, lint, every test
-	@$(MAKE) --no-print-directory lint check-unit check-asan \
-	  check-valgrind check-fuzz check-inject
-	@scripts/images
-	@$(MAKE) --no-print-directory check-e2e check-clients
+	@$(MAKE) --no-print-directory -j"$$(nproc)" --output-sync=target \
+	  check-still images-all
+	@$(MAKE) --no-print-directory check-e2e
+	@$(MAKE) --no-print-directory check-clients
+
+# What needs no engine: the processors do this while the images are fetched.
+.PHONY: check-still images-all
+check-still: lint check-unit check-valgrind check-fuzz check-inject
+images-all:
+	@scripts/images --languages all
 
 # Said at once, and not by tests/engines after half an hour.
 check-root:
@@ -168,7 +174,7 @@ check-valgrind: $(UNIT) ## unit tests under valgrind
 	CK_FORK=no valgrind --quiet --error-exitcode=99 --leak-check=full \
 	  --errors-for-leak-kinds=definite,indirect $(UNIT)
 
-check-fuzz: ## what fuzzing begins with and has found, under ASan and UBSan
+check-fuzz: check-asan ## what fuzzing begins with and has found, under ASan and UBSan
 	@$(MAKE) --no-print-directory $(ASAN) $(FUZZ:%=build/asan/fuzz/%)
 	@for name in $(FUZZ); do \
 	  echo "  fuzz  tests/fuzz/corpus/$$name"; log=build/asan/fuzz/$$name.log; \
@@ -176,14 +182,16 @@ check-fuzz: ## what fuzzing begins with and has found, under ASan and UBSan
 	    { tail -n 40 $$log; exit 1; }; done
 
 # All of it on the sanitized program; on the one that is shipped, what depends
-# on how it was built: real programs, warm interpreters, real clients, memory.
+# on how it was built, but not on the engine: real programs, warm interpreters,
+# real clients, memory.
 SHIPPED = test_programs or test_same_as_plain or test_clients or \
 	test_run_command or endless or burst or test_load or too_long
 check-e2e: all ## end to end, on three real engines and a fake one
 	@$(MAKE) --no-print-directory $(ASAN) all
 	rm -rf build/recordings/e2e
 	status=0; KEEP=1 tests/run build/asan/code-sandbox-mcp || status=1; \
-	tests/run $(PROGRAM) -- -k '$(SHIPPED)' || status=1; exit $$status
+	ENGINES=podman tests/run $(PROGRAM) -- -k '$(SHIPPED)' || status=1; \
+	exit $$status
 
 check-inject: all $(BUILD)/inject.so ## system calls and memory that fail
 	rm -rf build/recordings/inject
@@ -211,4 +219,4 @@ lint: all ## static checks
 format: ## put the C sources into the house style
 	scripts/lint format
 
--include $(wildcard $(BUILD)/*.d $(BUILD)/unit/*.d $(BUILD)/fuzz/*.d)
+-include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d)

@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "cli_run.h"
-#include "err.h"
-#include "log.h"
-#include "options.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "options/options.h"
 #include "server.h"
+#include "terminal/cli_run.h"
 
 /* A descriptor from 0 to 2 that is closed would be taken by the next file that
  * is opened, and written to by mistake. */

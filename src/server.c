@@ -2,14 +2,14 @@
 
 #include <event2/event.h>
 
-#include "descriptors.h"
-#include "log.h"
-#include "mcp.h"
-#include "sandbox.h"
-#include "shutdown.h"
-#include "transport_http.h"
-#include "transport_stdio.h"
-#include "watch.h"
+#include "base/log.h"
+#include "base/watch.h"
+#include "engine/descriptors.h"
+#include "mcp/mcp.h"
+#include "sandbox/sandbox.h"
+#include "sandbox/shutdown.h"
+#include "transport/transport_http.h"
+#include "transport/transport_stdio.h"
 
 /* Answers that are ready when the server ends get so long to go out. */
 #define FLUSH_SECONDS 2

@@ -9,9 +9,9 @@
 
 #include <event2/event.h>
 
-#include "alloc.h"
-#include "log.h"
-#include "options.h"
+#include "base/alloc.h"
+#include "base/log.h"
+#include "options/options.h"
 
 #define TURNS_MAX 1000
 #define TIMERS_MAX 256

@@ -3,11 +3,11 @@
 #include <regex.h>
 #include <string.h>
 
-#include "alloc.h"
-#include "base64.h"
-#include "http_guard.h"
-#include "http_mirror.h"
-#include "mcp.h"
+#include "base/alloc.h"
+#include "base/base64.h"
+#include "mcp/mcp.h"
+#include "transport/http_guard.h"
+#include "transport/http_mirror.h"
 
 /*
  * Input, a line each: Host, Origin, Authorization, Mcp-Method, Mcp-Name, and
@@ -171,6 +171,33 @@ expect_mirrored(
 	free(encoded_name);
 }
 
+/* An argument that the tool wants repeated: a text is, to the last byte; what
+ * has no header of its own must have none. */
+static void
+expect_argument_mirrored(const char *header, const struct rpc_message *message)
+{
+	const char *tool = rpc_text(yyjson_obj_get(message->params, "name"));
+	const struct mirrored_argument row = {tool, "code", "Mcp-Param-Code"};
+	yyjson_val *value = yyjson_obj_get(
+	    yyjson_obj_get(message->params, "arguments"), "code");
+	bool scalar = yyjson_is_str(value) || yyjson_is_num(value) ||
+	    yyjson_is_bool(value);
+	struct err err;
+	bool agreed;
+
+	if (tool == NULL || message->kind != RPC_REQUEST ||
+	    strcmp(message->method, "tools/call") != 0)
+		return;
+	agreed = http_mirror_check_argument(&row, header, message, &err) == 0;
+	if (yyjson_is_str(value))
+		EXPECT(agreed ==
+		    (rpc_text(value) != NULL && means(header, value, true)));
+	else
+		EXPECT(scalar || !agreed);
+	EXPECT((http_mirror_check_argument(&row, NULL, message, &err) == 0) ==
+	    !scalar);
+}
+
 static char *
 next(struct input *input)
 {
@@ -192,8 +219,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		headers[i] = next(&input);
 	expect_guarded(headers[0], headers[1], headers[2]);
 	if (rpc_parse(&message, input.data, input.length, &err) == 0 &&
-	    message.method != NULL)
+	    message.method != NULL) {
 		expect_mirrored(headers[3], headers[4], &message);
+		expect_argument_mirrored(headers[4], &message);
+	}
 	rpc_message_release(&message);
 	for (size_t i = 0; i < 5; i++)
 		free(headers[i]);

@@ -8,9 +8,9 @@
 
 #include <event2/event.h>
 
-#include "alloc.h"
-#include "options.h"
-#include "transport_http.h"
+#include "base/alloc.h"
+#include "options/options.h"
+#include "transport/transport_http.h"
 
 /*
  * Input: what a client sends, byte for byte; or, on a line of its own,

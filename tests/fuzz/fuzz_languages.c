@@ -3,8 +3,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "engine_argv.h"
-#include "language_file.h"
+#include "settings/language_file.h"
+#include "settings/names.h"
 
 /*
  * Input: a file of languages.  A mistake is explained in text; a row that is
@@ -41,7 +41,7 @@ expect_row(const struct language *row)
 	EXPECT(strncmp(row->tool, "run_", 4) == 0 && is_word(row->tool, "_"));
 	EXPECT(strlen(row->tool) <= 64); /* clients have limits */
 	EXPECT(*row->title != '\0' && *row->print != '\0');
-	EXPECT(engine_argv_check_image(row->image, &err) == 0);
+	EXPECT(names_check_image(row->image, &err) == 0);
 	EXPECT(is_word(row->file, "._-") && isalnum((unsigned char)*row->file));
 	expect_listed(row->command);
 	EXPECT(*row->command != NULL && **row->command != '\0' &&

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "lines.h"
+#include "base/lines.h"
 
 /*
  * Input: the limit, the size of the pieces, the stream.  However it comes, its

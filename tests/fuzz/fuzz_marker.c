@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "marker.h"
+#include "sandbox/marker.h"
 
 /*
  * Input: the size of the pieces, where the runner speaks, what it says, and

@@ -4,9 +4,9 @@
 
 #include <event2/event.h>
 
-#include "alloc.h"
-#include "mcp.h"
-#include "options.h"
+#include "base/alloc.h"
+#include "mcp/mcp.h"
+#include "options/options.h"
 
 /*
  * Input: a message of the client on each line, or something that happens:

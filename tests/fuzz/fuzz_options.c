@@ -4,10 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "alloc.h"
-#include "engine_argv.h"
-#include "environment.h"
-#include "options.h"
+#include "base/alloc.h"
+#include "engine/engine_argv.h"
+#include "engine/environment.h"
+#include "options/options.h"
 
 /*
  * Input: a word of the command line on each line; or, behind "$", a variable

@@ -3,12 +3,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "alloc.h"
-#include "capture.h"
-#include "options.h"
-#include "recent.h"
-#include "result.h"
-#include "utf8.h"
+#include "base/alloc.h"
+#include "base/capture.h"
+#include "base/recent.h"
+#include "base/utf8.h"
+#include "mcp/result.h"
+#include "options/options.h"
 
 /*
  * Input: the limit, the size of the pieces, how the program ended, and what it

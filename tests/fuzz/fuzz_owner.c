@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "alloc.h"
-#include "owner.h"
+#include "base/alloc.h"
+#include "engine/owner.h"
 
 /*
  * Input: the label of a container, which anybody may have written; "@" stands

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "alloc.h"
-#include "redact.h"
+#include "base/alloc.h"
+#include "base/redact.h"
 
 /*
  * Input: the size of the pieces, two lines that are secret, and the stream.

@@ -3,7 +3,7 @@
 #include <dirent.h>
 #include <string.h>
 
-#include "alloc.h"
+#include "base/alloc.h"
 
 /*
  * Runs a target on files and directories of files, without libFuzzer:

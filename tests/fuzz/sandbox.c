@@ -1,4 +1,4 @@
-#include "sandbox.h"
+#include "sandbox/sandbox.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,14 +8,14 @@
 
 #include <event2/event.h>
 
-#include "alloc.h"
+#include "base/alloc.h"
+#include "base/token.h"
 #include "fuzz.h"
-#include "token.h"
-#include "work_path.h"
+#include "sandbox/work_path.h"
 
 /*
- * Takes the place of src/sandbox.c, and starts nothing.  What would come of a
- * program is what its code says:
+ * Takes the place of src/sandbox/sandbox.c, and starts nothing.  What would
+ *come of a program is what its code says:
  *
  *	exit N, signal N     it ended so
  *	timeout, lost        it was stopped, or went away

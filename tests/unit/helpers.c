@@ -11,8 +11,8 @@
 
 #include <event2/event.h>
 
-#include "alloc.h"
-#include "utf8.h"
+#include "base/alloc.h"
+#include "base/utf8.h"
 
 void
 text_add(struct text *text, const char *data, size_t length)

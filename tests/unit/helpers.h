@@ -7,9 +7,9 @@
 #include <check.h>
 #include <yyjson.h>
 
-#include "options.h"
-#include "settings.h"
-#include "strlist.h"
+#include "base/strlist.h"
+#include "options/options.h"
+#include "settings/settings.h"
 
 /* What the tests of several modules need. */
 

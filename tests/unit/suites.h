@@ -13,6 +13,7 @@ Suite *command_suite(void);
 Suite *engine_argv_suite(void);
 Suite *environment_suite(void);
 Suite *err_suite(void);
+Suite *http_mirror_suite(void);
 Suite *language_file_suite(void);
 Suite *language_suite(void);
 Suite *lines_suite(void);

@@ -1,10 +1,10 @@
-#include "capture.h"
+#include "base/capture.h"
 
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "alloc.h"
+#include "base/alloc.h"
 #include "helpers.h"
 #include "suites.h"
 

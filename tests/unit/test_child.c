@@ -1,4 +1,4 @@
-#include "child.h"
+#include "engine/child.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 
 #include <event2/event.h>
 
-#include "alloc.h"
+#include "base/alloc.h"
 #include "helpers.h"
 #include "suites.h"
 

@@ -1,11 +1,11 @@
-#include "cli_input.h"
+#include "terminal/cli_input.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "alloc.h"
+#include "base/alloc.h"
 #include "helpers.h"
 #include "suites.h"
 

@@ -1,14 +1,14 @@
-#include "collector.h"
+#include "sandbox/collector.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include <bsd/string.h>
 
-#include "alloc.h"
-#include "base64.h"
-#include "language.h"
+#include "base/alloc.h"
+#include "base/base64.h"
 #include "helpers.h"
+#include "settings/language.h"
 #include "suites.h"
 
 #define NOW " 1700000000 2023-11-14 22:13:20.000000000 +0000|"

@@ -1,9 +1,10 @@
-#include "engine_argv.h"
+#include "engine/engine_argv.h"
+#include "settings/names.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "alloc.h"
+#include "base/alloc.h"
 #include "helpers.h"
 #include "scripts.h"
 #include "suites.h"
@@ -77,10 +78,11 @@
 #define JAVASCRIPT(hook) \
 	"code.js\n\nnpm\ninstall\n--no-save\n--no-package-lock\n" \
 	"--no-audit\n--no-fund\n--no-update-notifier\n" \
-	"--fetch-retries=1\n--fetch-timeout=15000\n\n" hook \
-	"--\nnode\ncode.js\n"
+	"--fetch-retries=1\n--fetch-retry-mintimeout=1000\n" \
+	"--fetch-timeout=15000\n\n" hook "--\nnode\ncode.js\n"
 #define JAVASCRIPT_HOOK \
-	"NODE_OPTIONS\n--require=/run/sandbox-runner/hook.cjs\n \n" \
+	"NODE_OPTIONS\n--no-force-async-hooks-checks " \
+	"--require=/run/sandbox-runner/hook.cjs\n \n" \
 	"hook.cjs\n(hook.cjs)\nsession.cjs\n(session.cjs)\n"
 
 #define UNLIMITED \
@@ -175,6 +177,8 @@ words_of(struct strlist *argv)
 	    {script_figures_py, "(figures.py)"},
 	    {script_pictures_py, "(pictures.py)"},
 	    {script_hook_cjs, "(hook.cjs)"},
+	    {script_load_py, "(load.py)"},
+	    {script_load_cjs, "(load.cjs)"},
 	    {script_session_cjs, "(session.cjs)"},
 	};
 	char *text;
@@ -342,6 +346,30 @@ START_TEST(a_language_without_a_hook)
 		    "--entrypoint=sh\n--\nrb\n" RUNNER
 		    "code.rb\n\n\n\n\n\n--\nruby\ncode.rb\n");
 	}
+}
+END_TEST
+
+/* Without a shell it is held by the same flags. */
+START_TEST(loaded_run)
+{
+	struct container_spec spec = plain_spec();
+	struct strlist argv = {0};
+
+	spec.mode = CONTAINER_LOADED;
+	engine_argv_run(&argv, &podman, &spec);
+	assert_words(&argv,
+	    "/usr/bin/podman\nrun\n--rm\n" IDENTITY PODMAN_ONLY HARDENING
+	        LIMITS("1024", "4096") READ_ONLY
+	    "--entrypoint=python3\n--\nexample.org/py:1\n-I\n-S\n-c\n"
+	    "(load.py)\n" NONCE "\ncode.py\npython3\n-u\ncode.py\n");
+	spec.language = &languages[LANGUAGE_JAVASCRIPT];
+	spec.image = "js";
+	engine_argv_run(&argv, &docker, &spec);
+	assert_words(&argv,
+	    "/usr/bin/docker\nrun\n--rm\n" IDENTITY DOCKER_ONLY HARDENING
+	        LIMITS("1024", "4096") READ_ONLY
+	    "--entrypoint=node\n--\njs\n-e\n(load.cjs)\n" NONCE
+	    "\ncode.js\nnode\ncode.js\n");
 }
 END_TEST
 
@@ -628,8 +656,8 @@ START_TEST(image_taken)
 {
 	struct err err = {0};
 
-	ck_assert_msg(engine_argv_check_image(good_images[_i], &err) == 0,
-	    "%s: %s", good_images[_i], err.message);
+	ck_assert_msg(names_check_image(good_images[_i], &err) == 0, "%s: %s",
+	    good_images[_i], err.message);
 	ck_assert_int_eq(err.code, ERR_NONE);
 }
 END_TEST
@@ -642,7 +670,7 @@ START_TEST(image_refused)
 {
 	struct err err = {0};
 
-	ck_assert_msg(engine_argv_check_image(bad_images[_i], &err) == -1,
+	ck_assert_msg(names_check_image(bad_images[_i], &err) == -1,
 	    "\"%s\" was taken", bad_images[_i]);
 	ck_assert_int_eq(err.code, ERR_ARGUMENT);
 	ck_assert_ptr_nonnull(strstr(err.message, "is not an image name"));
@@ -656,8 +684,8 @@ START_TEST(env_name_taken)
 {
 	struct err err = {0};
 
-	ck_assert_msg(engine_argv_check_env_name(good_names[_i], &err) == 0,
-	    "%s: %s", good_names[_i], err.message);
+	ck_assert_msg(names_check_variable(good_names[_i], &err) == 0, "%s: %s",
+	    good_names[_i], err.message);
 	ck_assert_int_eq(err.code, ERR_NONE);
 }
 END_TEST
@@ -671,7 +699,7 @@ START_TEST(env_name_refused)
 {
 	struct err err = {0};
 
-	ck_assert_msg(engine_argv_check_env_name(bad_names[_i], &err) == -1,
+	ck_assert_msg(names_check_variable(bad_names[_i], &err) == -1,
 	    "\"%s\" was taken", bad_names[_i]);
 	ck_assert_int_eq(err.code, ERR_ARGUMENT);
 }
@@ -686,6 +714,7 @@ engine_argv_suite(void)
 	tcase_add_loop_test(tcase, container_words, 0, COUNT(containers));
 	tcase_add_test(tcase, javascript_run);
 	tcase_add_test(tcase, plain_run_has_no_hook);
+	tcase_add_test(tcase, loaded_run);
 	tcase_add_test(tcase, a_language_without_a_hook);
 	tcase_add_test(tcase, javascript_create);
 	tcase_add_test(tcase, limits_network_and_names);

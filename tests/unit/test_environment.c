@@ -1,4 +1,4 @@
-#include "environment.h"
+#include "engine/environment.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
-#include "err.h"
+#include "base/err.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "alloc.h"
+#include "base/alloc.h"
 #include "helpers.h"
 #include "suites.h"
 

@@ -1,11 +1,11 @@
-#include "language_table.h"
+#include "settings/language_table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine_argv.h"
+#include "base/strlist.h"
 #include "helpers.h"
-#include "strlist.h"
+#include "settings/names.h"
 #include "suites.h"
 
 static struct language_table table;
@@ -104,7 +104,7 @@ START_TEST(rows_are_complete)
 	ck_assert_ptr_eq(language_by_name(&table, language->name), language);
 	ck_assert_ptr_eq(language_by_file(&table, language->file), language);
 	ck_assert_ptr_eq(language_by_tool(&table, language->tool), language);
-	ck_assert_int_eq(engine_argv_check_image(language->image, &err), 0);
+	ck_assert_int_eq(names_check_image(language->image, &err), 0);
 	ck_assert_ptr_nonnull(language->title);
 	ck_assert_ptr_nonnull(language->print);
 	ck_assert_ptr_nonnull(language->command[0]);

@@ -1,13 +1,13 @@
-#include "language_file.h"
+#include "settings/language_file.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "alloc.h"
+#include "base/alloc.h"
 #include "helpers.h"
-#include "language_table.h"
+#include "settings/language_table.h"
 #include "suites.h"
 
 /* A row in JSON but for these fields, with more behind them. */

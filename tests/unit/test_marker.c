@@ -1,4 +1,4 @@
-#include "marker.h"
+#include "sandbox/marker.h"
 
 #include <string.h>
 

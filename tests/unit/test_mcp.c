@@ -1,4 +1,4 @@
-#include "mcp.h"
+#include "mcp/mcp.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,11 +6,11 @@
 
 #include <event2/event.h>
 
-#include "alloc.h"
-#include "batch.h"
+#include "base/alloc.h"
 #include "helpers.h"
-#include "reply.h"
-#include "revision.h"
+#include "mcp/batch.h"
+#include "mcp/reply.h"
+#include "mcp/revision.h"
 #include "suites.h"
 
 /*
@@ -1189,12 +1189,64 @@ START_TEST(fake_no_progress_without_a_token)
 }
 END_TEST
 
+/* What somebody who asks the client hears, a line each. */
+static struct text heard;
+
+static void
+hear_answer(struct mcp_client *from, const struct rpc_message *response)
+{
+	ck_assert_ptr_eq(from, client);
+	text_addf(&heard, "%s %s\n", response->id,
+	    response->result != NULL ? "result" : "error");
+}
+
+static void
+hear_disconnect(struct mcp_client *from, const void *owner)
+{
+	ck_assert_ptr_eq(from, client);
+	text_addf(&heard, "%s\n", owner != NULL ? "disconnected" : "gone");
+}
+
+static const struct mcp_asker asker = {hear_answer, hear_disconnect};
+
+static void
+set_up_asker(void)
+{
+	set_up();
+	mcp_client_free(client);
+	mcp_free(mcp);
+	mcp = mcp_new(&(struct mcp_config){.base = base,
+	    .settings = &settings,
+	    .sandbox = sandbox,
+	    .asker = &asker});
+	client = mcp_client_new(mcp);
+}
+
+START_TEST(asker_hears_of_its_client)
+{
+	receive("{\"jsonrpc\":\"2.0\",\"id\":\"q1\",\"result\":{}}");
+	receive("{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":"
+	        "{\"code\":-32601,\"message\":\"no\"}}");
+	receive("{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":"
+	        "{\"code\":-32700,\"message\":\"what?\"}}");
+	ck_assert_uint_eq(sent.count, 0);
+	ask("{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\"}");
+	mcp_client_disconnect(client, &sent);
+	mcp_client_free(client);
+	client = NULL;
+	ck_assert_str_eq(text_string(&heard),
+	    "\"q1\" result\n2 error\ndisconnected\ngone\n");
+	text_release(&heard);
+}
+END_TEST
+
 Suite *
 mcp_suite(void)
 {
 	Suite *suite = suite_create("mcp");
 	TCase *tcase = tcase_create("protocol"), *fake = tcase_create("fake");
 	TCase *modern = tcase_create("modern"), *batch = tcase_create("batch");
+	TCase *asking = tcase_create("asking");
 
 	tcase_set_timeout(tcase, PATIENCE_SECONDS);
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
@@ -1267,5 +1319,8 @@ mcp_suite(void)
 	tcase_add_loop_test(
 	    fake, fake_no_progress_without_a_token, 0, COUNT(bad_tokens));
 	suite_add_tcase(suite, fake);
+	tcase_add_checked_fixture(asking, set_up_asker, tear_down);
+	tcase_add_test(asking, asker_hears_of_its_client);
+	suite_add_tcase(suite, asking);
 	return suite;
 }

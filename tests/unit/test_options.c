@@ -1,4 +1,4 @@
-#include "options.h"
+#include "options/options.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "alloc.h"
+#include "base/alloc.h"
 #include "helpers.h"
 #include "suites.h"
 
@@ -387,6 +387,9 @@ static const struct {
     {"an empty BACKEND is none", WORDS("BACKEND="), NONE, NONE},
     {"--engine before the environment", WORDS("CONTAINER_ENGINE=docker"),
         WORDS("--engine=podman"), WORDS("engine=podman")},
+    {"--engine before a bad environment",
+        WORDS("BACKEND=kubernetes", "VERBOSE=1"), WORDS("--engine=podman"),
+        WORDS("engine=podman", "verbose=1")},
     {"VERBOSE=true", WORDS("VERBOSE=true"), NONE, WORDS("verbose=1")},
     {"VERBOSE=TRUE", WORDS("VERBOSE=TRUE"), NONE, WORDS("verbose=1")},
     {"VERBOSE=1", WORDS("VERBOSE=1"), NONE, WORDS("verbose=1")},
@@ -574,6 +577,12 @@ static const struct {
     {"empty: --path", NONE, WORDS("--path="), "--path"},
     {"--path with a query", NONE, WORDS("--path=/a?b"), "--path"},
     {"--path with a blank", NONE, WORDS("--path=/a b"), "--path"},
+    {"--listen and --port", NONE,
+        WORDS("--transport=http", "--listen=unix:x", "--port=1"),
+        "--port does not go with --listen"},
+    {"--host and --listen", NONE,
+        WORDS("--transport=http", "--host=::1", "--listen=unix:x"),
+        "--host does not go with --listen"},
     {"--listen of a port", NONE, WORDS("--listen=8000"), "--listen"},
     {"--listen of nothing", NONE, WORDS("--listen=unix:"), "--listen"},
     {"empty: --allow-host", NONE, WORDS("--allow-host="), "--allow-host"},
@@ -664,7 +673,8 @@ static const struct {
         WORDS("--pass-through-env", "--verbose"), "--pass-through-env"},
     {"a bad name in PASSTHROUGH_ENV", WORDS("PASSTHROUGH_ENV=A-B"), NONE,
         "A-B"},
-    {"BACKEND=kubernetes", WORDS("BACKEND=kubernetes"), NONE, "kubernetes"},
+    {"BACKEND=kubernetes", WORDS("BACKEND=kubernetes"), NONE,
+        "BACKEND: kubernetes"},
     {"a bad CONTAINER_ENGINE", WORDS("CONTAINER_ENGINE=-x"), NONE, "-x"},
     {"CONTAINER_IMAGE alone", WORDS("CONTAINER_IMAGE=x"), NONE,
         "only CONTAINER_IMAGE is set"},

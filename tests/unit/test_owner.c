@@ -1,4 +1,4 @@
-#include "owner.h"
+#include "engine/owner.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
-#include "picture.h"
+#include "terminal/picture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "alloc.h"
+#include "base/alloc.h"
 #include "helpers.h"
-#include "sixel.h"
 #include "suites.h"
+#include "terminal/sixel.h"
 
 #define ENV(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define START "\x89PNG\r\n\x1a\n\0\0\0\rIHDR"

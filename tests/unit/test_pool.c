@@ -1,4 +1,4 @@
-#include "pool.h"
+#include "sandbox/pool.h"
 
 #include <stdlib.h>
 #include <sys/syscall.h>

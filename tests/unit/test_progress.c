@@ -1,13 +1,13 @@
-#include "progress.h"
+#include "mcp/progress.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include <event2/event.h>
 
-#include "alloc.h"
+#include "base/alloc.h"
+#include "base/strlist.h"
 #include "helpers.h"
-#include "strlist.h"
 #include "suites.h"
 
 static struct event_base *base;
@@ -135,7 +135,7 @@ START_TEST(a_silent_program_is_still_running)
 	struct progress *progress = start("1", REVISION_2025_11_25);
 	char *text = json_at(next(), "/params/message");
 
-	ck_assert_ptr_nonnull(strstr(text, "running"));
+	ck_assert_ptr_nonnull(strstr(text, "under way"));
 	free(text);
 	progress_free(progress);
 }
@@ -230,6 +230,18 @@ START_TEST(output_of_bad_bytes_is_still_sent)
 }
 END_TEST
 
+/* A text ends at a NUL; what was printed behind it is told all the same. */
+START_TEST(output_with_a_nul_is_told_to_its_end)
+{
+	struct progress *progress = start("1", REVISION_2025_11_25);
+
+	progress_output(progress, BYTES("a\0b\0\0c\n\0"));
+	assert_json(next(), "/params/message", "\"a b  c\\n\"");
+	assert_json(next(), "/params/message", "\" \"");
+	progress_free(progress);
+}
+END_TEST
+
 START_TEST(words_of_bad_bytes_are_still_sent)
 {
 	struct progress *progress = start("1", REVISION_2025_11_25);
@@ -290,6 +302,7 @@ progress_suite(void)
 	tcase_add_loop_test(tcase, lines_are_sent_whole, 0, COUNT(lines));
 	tcase_add_test(tcase, much_output_begins_with_a_whole_line);
 	tcase_add_test(tcase, output_of_bad_bytes_is_still_sent);
+	tcase_add_test(tcase, output_with_a_nul_is_told_to_its_end);
 	tcase_add_test(tcase, words_of_bad_bytes_are_still_sent);
 	tcase_add_loop_test(tcase, a_cut_is_between_characters, 0, 3);
 	tcase_add_test(tcase, none_after_the_end);

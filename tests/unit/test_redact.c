@@ -1,9 +1,9 @@
-#include "redact.h"
+#include "base/redact.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "alloc.h"
+#include "base/alloc.h"
 #include "helpers.h"
 #include "suites.h"
 
@@ -32,6 +32,13 @@ static const struct {
     {"one that repeats itself", "aabaabaac", "aab[REPEATING]"},
     {"several lines", "-\nline1\nline2\n-", "-\n[LINES]\n-"},
     {"short values stay", "abc", "abc"},
+    {"without the blanks around it", "<padded-key>", "<[PADDED]>"},
+    {"with the blanks around it", "  padded-key\n", "  [PADDED]\n"},
+    {"all lines of one", "-BEGIN-\nMIIEvQ\n\n+x=\n-END-", "[PEM]"},
+    {"a line of one", "> MIIEvQ\n", "> [PEM]\n"},
+    {"lines of one in other words",
+        "-BEGIN-\\nMIIEvQ\\n+x=", "[PEM]\\n[PEM]\\n+x="},
+    {"its end and its beginning", "MIIEvQ-BEGIN-", "[PEM][PEM]"},
 };
 
 static void
@@ -43,6 +50,8 @@ fill(struct secrets *secrets)
 	secrets_add(secrets, "REPEATING", "aabaac");
 	secrets_add(secrets, "LINES", "line1\nline2");
 	secrets_add(secrets, "SHORT", "abc");
+	secrets_add(secrets, "PADDED", "\t padded-key\r\n");
+	secrets_add(secrets, "PEM", "-BEGIN-\nMIIEvQ\n\n+x=\n-END-\n");
 }
 
 /* However the stream is cut into pieces, it comes out the same. */

@@ -1,9 +1,9 @@
-#include "resources.h"
+#include "mcp/resources.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "alloc.h"
+#include "base/alloc.h"
 #include "helpers.h"
 #include "suites.h"
 

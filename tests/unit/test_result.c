@@ -1,11 +1,12 @@
-#include "result.h"
+#include "mcp/result.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "alloc.h"
+#include "base/alloc.h"
 #include "helpers.h"
+#include "sandbox/collector.h"
 #include "suites.h"
 
 static struct settings settings;
@@ -164,15 +165,15 @@ static const struct {
     {"timeout", -1, SIGKILL, true,
         "{\n  \"exit_code\": null,\n  \"stderr\": \"Trace\\n\",\n"
         "  \"stdout\": \" part\\n\",\n  \"signal\": \"SIGKILL\",\n"
-        "  \"timed_out\": true,\n  \"note\": \"The program was stopped "
-        "after 1.2 seconds, its time limit. timeout_seconds asks for more, "
-        "up to 100.\"\n}"},
+        "  \"timed_out\": true,\n  \"note\": \"The program reached its "
+        "time limit, and was stopped after 1.2 seconds. timeout_seconds asks "
+        "for more, up to 100.\"\n}"},
     {"timeout at the moment of success", 0, 0, true,
         "{\n  \"exit_code\": 0,\n  \"stderr\": \"Trace\\n\",\n"
         "  \"stdout\": \" part\\n\",\n"
-        "  \"timed_out\": true,\n  \"note\": \"The program was stopped "
-        "after 1.2 seconds, its time limit. timeout_seconds asks for more, "
-        "up to 100.\"\n}"},
+        "  \"timed_out\": true,\n  \"note\": \"The program reached its "
+        "time limit, and was stopped after 1.2 seconds. timeout_seconds asks "
+        "for more, up to 100.\"\n}"},
 };
 
 START_TEST(text_of_failure)
@@ -188,6 +189,21 @@ START_TEST(text_of_failure)
 	    strlen(failures[_i].expected));
 	/* The code did run. */
 	assert_json(json, "/isError", "false");
+	free(json);
+}
+END_TEST
+
+START_TEST(longest_time_limit)
+{
+	struct outcome outcome = outcome_of(BYTES(""), BYTES(""));
+	char *json;
+
+	outcome.signal = SIGKILL;
+	outcome.timed_out = true;
+	outcome.duration_ms = 100 * 1000;
+	json = built(&outcome, LANGUAGE_PYTHON, REVISION_2025_11_25);
+	ck_assert_ptr_nonnull(
+	    strstr(json, "No call gets more: the most is 100."));
 	free(json);
 }
 END_TEST
@@ -566,6 +582,26 @@ START_TEST(text_with_all_there_is)
 }
 END_TEST
 
+/* There is no use in asking for them. */
+START_TEST(too_large_to_be_had)
+{
+	struct artifact file = file_of("a.csv", BYTES(""));
+	struct outcome outcome = outcome_of(BYTES("hi"), BYTES(""));
+	char *json;
+
+	file.data = NULL;
+	file.size = COLLECTOR_FILE_MAX + 1;
+	outcome.session = HANDLE;
+	outcome.artifacts.items = &file;
+	outcome.artifacts.count = 1;
+	json = built(&outcome, LANGUAGE_PYTHON, REVISION_2025_11_25);
+	ck_assert_ptr_nonnull(strstr(json, "bytes, too large)"));
+	ck_assert_ptr_null(strstr(json, "\\\"outputs\\\""));
+	ck_assert_ptr_null(strstr(json, "resource_link"));
+	free(json);
+}
+END_TEST
+
 START_TEST(facts_with_all_there_is)
 {
 	struct artifact file;
@@ -676,6 +712,8 @@ result_suite(void)
 	tcase_add_loop_test(tcase, text_of_success, 0, COUNT(successes));
 	tcase_add_test(tcase, nothing_printed_names_the_way_to_print);
 	tcase_add_loop_test(tcase, text_of_failure, 0, COUNT(failures));
+	tcase_add_test(tcase, longest_time_limit);
+	tcase_add_test(tcase, too_large_to_be_had);
 	tcase_add_test(tcase, failure_keeps_what_was_said);
 	tcase_add_test(tcase, facts_of_success);
 	tcase_add_test(tcase, facts_of_failure);

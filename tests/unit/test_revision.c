@@ -1,4 +1,4 @@
-#include "revision.h"
+#include "mcp/revision.h"
 
 #include "helpers.h"
 #include "suites.h"

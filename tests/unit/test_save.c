@@ -1,4 +1,4 @@
-#include "save.h"
+#include "terminal/save.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "alloc.h"
+#include "base/alloc.h"
 #include "helpers.h"
 #include "suites.h"
 

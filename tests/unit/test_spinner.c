@@ -1,4 +1,4 @@
-#include "spinner.h"
+#include "base/spinner.h"
 
 #include <string.h>
 

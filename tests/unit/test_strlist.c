@@ -1,4 +1,4 @@
-#include "strlist.h"
+#include "base/strlist.h"
 
 #include <stdlib.h>
 #include <string.h>

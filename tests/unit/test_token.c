@@ -1,4 +1,4 @@
-#include "token.h"
+#include "base/token.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,9 +1,9 @@
-#include "tool_arguments.h"
+#include "mcp/tool_arguments.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "alloc.h"
+#include "base/alloc.h"
 #include "helpers.h"
 #include "suites.h"
 
@@ -233,6 +233,10 @@ static const struct {
     {"an absolute path", "\"packages\":[\"/tmp/x\"]", "not the name"},
     {"a path", "\"packages\":[\"./x\"]", "not the name"},
     {"a path in a directory", "\"packages\":[\"a/b\"]", "not the name"},
+    {"a wheel", "\"packages\":[\"x-1.0-py3-none-any.WHL\"]", "not the name"},
+    {"an archive", "\"packages\":[\"x.tar.gz\"]", "not the name"},
+    {"an archive behind a name", "\"packages\":[\"x@y.tgz\"]", "not the name"},
+    {"a directory behind a name", "\"packages\":[\"x@.\"]", "not the name"},
     {"two words", "\"packages\":[\"a b\"]", "not the name"},
     {"a newline", "\"packages\":[\"a\\n--pre\"]", "not the name"},
     {"a NUL", "\"packages\":[\"a\\u0000\"]", "not the name"},

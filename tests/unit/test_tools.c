@@ -1,10 +1,10 @@
-#include "tools.h"
+#include "mcp/tools.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "alloc.h"
-#include "base64.h"
+#include "base/alloc.h"
+#include "base/base64.h"
 #include "helpers.h"
 #include "suites.h"
 

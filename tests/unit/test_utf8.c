@@ -1,9 +1,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "helpers.h"
 #include "suites.h"
-#include "utf8.h"
 
 #define FFFD "\xEF\xBF\xBD"
 

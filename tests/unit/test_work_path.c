@@ -1,9 +1,9 @@
-#include "work_path.h"
+#include "sandbox/work_path.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "alloc.h"
+#include "base/alloc.h"
 #include "helpers.h"
 #include "suites.h"
 

@@ -1,0 +1,378 @@
+// Goes on from hook.cjs when the call is the first of a session: runs one
+// snippet after the other in the same global scope, until the container goes.
+// V8's own REPL mode does the work: top-level await, const and let that may be
+// declared again, and the value of the last expression.
+"use strict";
+
+// A copy: snippets may put functions of their own in the place of these.
+const fs = { ...require("fs") };
+const inspector = require("inspector");
+const path = require("path");
+const util = require("util");
+const vm = require("vm");
+const { Writable } = require("stream");
+const { createRequire, stripTypeScriptTypes } = require("module");
+const { Worker } = require("worker_threads");
+
+const KEY = "code-sandbox";
+const FIGURES = "/home/sandbox/.sandbox/figures";
+const VALUE_MAX = 100000;
+// What may stand ahead of it: a declaration, a document type, comments.
+const SVG = /^(?:\s|<\?(?:(?!\?>)[^])*\?>|<!--(?:(?!-->)[^])*-->|<![a-z][^>]*>)*<svg[\s>/]/i;
+
+// Listens when the main thread cannot: an endless loop is ended from here, and so
+// is a command that it waits for.  One that merely waits can hear for itself, which
+// it says by counting up.
+const listen = `
+  const fs = require("fs");
+  const { Socket } = require("net");
+  const { parentPort, workerData } = require("worker_threads");
+  const { Session } = require("inspector");
+  const heard = new Int32Array(workerData);
+  // Not connected for long: the main thread would wait for that at its end.
+  function terminate() {
+    const session = new Session();
+    session.connectToMainThread();
+    session.post("Runtime.terminateExecution", () => session.disconnect());
+  }
+  // The one that was started last is the one that is waited for.
+  function childrenOf(pid) {
+    try {
+      const list = fs.readFileSync("/proc/" + pid + "/task/" + pid + "/children", "utf8");
+      return list.match(/\\d+/g) || [];
+    } catch {
+      return [];
+    }
+  }
+  function kill(pid) {
+    childrenOf(pid).forEach(kill);
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch { /* it has ended */ }
+  }
+  function hear(word) {
+    const before = Atomics.load(heard, 0);
+    parentPort.postMessage(word);
+    if (word !== "interrupt" || Atomics.wait(heard, 0, before, 200) !== "timed-out")
+      return;
+    terminate();
+    setTimeout(() => {
+      if (Atomics.load(heard, 0) === before)
+        childrenOf(process.pid).slice(-1).forEach(kill);
+    }, 300);
+  }
+  // Not a read that blocks: the process would wait for that at its end.
+  new Socket({ fd: 8, readable: true, writable: false }).on("data", (lines) =>
+    lines.toString().trim().split("\\n").forEach(hear));
+`;
+
+function write(stream, text) {
+  for (let rest = Buffer.from(text); rest.length > 0;) {
+    try {
+      rest = rest.subarray(fs.writeSync(stream, rest));
+    } catch (error) {
+      if (error.code !== "EAGAIN")
+        return;
+    }
+  }
+}
+
+// Of stdout and stderr, those that were used.  The others stay closed: to open
+// one takes the blocking off a pipe, for all who share it.
+function watchStreams() {
+  const used = new Set();
+  for (const name of ["stdout", "stderr"]) {
+    const { get } = Object.getOwnPropertyDescriptor(process, name);
+    Object.defineProperty(process, name, {
+      configurable: true, enumerable: true,
+      get: () => { const stream = get.call(process); used.add(stream); return stream; },
+    });
+  }
+  return used;
+}
+
+// Snippets may have put a function of their own in the place of write().
+const { write: append } = Writable.prototype;
+function drain(stream) {
+  return new Promise((resolve) =>
+    stream.writable && stream.writableLength > 0 ? append.call(stream, "", resolve) : resolve());
+}
+
+function bindings(clause, from) {
+  const all = clause.match(/\*\s*as\s+([\w$]+)/);
+  const named = clause.match(/\{([^}]*)\}/);
+  const first = clause.match(/^([\w$]+)/);
+  const parts = named ? [named[1].replace(/([\w$]+)\s+as\s+/g, "$1: ")] : [];
+  if (first)
+    parts.unshift(`default: ${first[1]}`);
+  const names = parts.length ? `{ ${parts.join(", ")} }` : "";
+  if (all)
+    return `const ${all[1]} = ${from}${names ? `, ${names} = ${all[1]}` : ""};`;
+  return names ? `const ${names} = ${from};` : `${from};`;
+}
+
+// Behind one of these a slash divides; behind a word such as return it does not.
+function isValue(word) {
+  return /[\w$)\]}"'`]$/.test(word) &&
+    !/^(?:await|case|delete|do|else|in|new|of|return|throw|typeof|void|yield)$/.test(word);
+}
+
+// Where the word stands in the program itself: not in comments, strings, regular
+// expressions and the text of templates.
+function findImports(source) {
+  const pieces = [
+    /\/\/[^\n]*/, /\/\*[\s\S]*?\*\//, /"(?:\\.|[^"\\\n])*"/, /'(?:\\.|[^'\\\n])*'/,
+    /[\w$.]+/, /[\s\S]/,
+  ];
+  const token = new RegExp(pieces.map((piece) => piece.source).join("|"), "g");
+  const expression = /\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+\//y;
+  const template = /(?:\\[\s\S]|\$(?!\{)|[^\\`$])*(`|\$\{)?/y;
+  const places = [];
+  const braces = []; // that are open: whether they are a template's
+  const skip = (what, from) => {
+    what.lastIndex = from;
+    const found = what.exec(source);
+    token.lastIndex = found ? what.lastIndex : token.lastIndex;
+    return found;
+  };
+  let before = "";
+  for (let match; (match = token.exec(source));) {
+    const [word] = match;
+    if (word === "import" || word.startsWith("import.meta"))
+      places.push(match.index);
+    else if (word === "{")
+      braces.push(false);
+    else if (word === "`" || (word === "}" && braces.pop()))
+      skip(template, token.lastIndex)[1] === "${" && braces.push(true);
+    else if (word === "/" && !isValue(before))
+      skip(expression, match.index);
+    if (!/^(?:\s|\/[/*])/.test(word))
+      before = word;
+  }
+  return places;
+}
+
+// What takes the place of one: its end, and the text.
+function replaceImport(source, at) {
+  const comment = /\/\/[^\n]*|\/\*[^]*?\*\//;
+  const clause = `[\\w$*{](?:${comment.source}|\\/(?![/*])|[^"'\`;()/])*?`;
+  const names = `(?:(${clause})\\s*from\\s*)?`;
+  const from = /(["'])([^"'\n]+)\2(?:\s*with\s*(\{[^}]*\}))?[ \t]*;?/;
+  const statement = new RegExp(`import\\s*${names}${from.source}`, "y");
+  // Else it is a name: of a property, or of a method.
+  const call = /import(?:\.meta|\s*\((?!\s*[\w$,\s]*\)\s*\{))/y;
+  const loader = "$import";
+  statement.lastIndex = call.lastIndex = at;
+  const found = statement.exec(source);
+  if (!found)
+    return [at + "import".length, call.test(source) ? loader : "import"];
+  const options = found[4] ? `, { with: ${found[4]} }` : "";
+  const module = `await ${loader}(${JSON.stringify(found[3])}${options})`;
+  const words = (found[1] || "").replace(new RegExp(comment, "g"), " ").replace(/\s+/g, " ");
+  const text = bindings(words, module);
+  return [statement.lastIndex, text + "\n".repeat(found[0].split("\n").length - 1)];
+}
+
+// A script cannot import, but it can call a function that does.
+function rewriteImports(source) {
+  let result = "", end = 0;
+  for (const at of findImports(source)) {
+    if (at < end)
+      continue;
+    const [next, text] = replaceImport(source, at);
+    result += source.slice(end, at) + text;
+    end = next;
+  }
+  return result + source.slice(end);
+}
+
+// What Node calls an experiment, without the word about that.
+function quietly(experiment) {
+  const warn = process.emitWarning;
+  process.emitWarning = () => {};
+  try {
+    return experiment();
+  } finally {
+    process.emitWarning = warn;
+  }
+}
+
+// JavaScript on the same lines.  Types go, and are not checked.
+function stripTypes(source, name) {
+  if (!stripTypeScriptTypes)
+    throw new Error(
+      `sessions in TypeScript want Node 22.13 or newer, and this is ${process.version}`);
+  return quietly(() => stripTypeScriptTypes(source, { sourceUrl: name }));
+}
+
+function makeImport(main) {
+  const loader = vm.constants && vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
+  const load = loader
+    ? vm.runInThisContext("(name, options) => import(name, options)",
+        { filename: main, importModuleDynamically: loader })
+    : (name, options) => import(name, options);
+  // Once, so that it has been said that this is an experiment.
+  const warn = process.emitWarning;
+  process.emitWarning = () => {};
+  load("fs").finally(() => { process.emitWarning = warn; });
+  load.meta = { url: `file://${main}`, filename: main, dirname: path.dirname(main) };
+  return load;
+}
+
+// What a program finds besides the globals, as in Node's own REPL.
+function defineGlobals(main, take) {
+  const names = {
+    require: createRequire(main),
+    module: { exports: {} },
+    exports: {},
+    __filename: main,
+    __dirname: path.dirname(main),
+    $import: makeImport(main),
+    [Symbol.for(KEY)]: take,
+  };
+  for (const name of Reflect.ownKeys(names))
+    Object.defineProperty(globalThis, name,
+      { value: names[name], writable: true, configurable: true, enumerable: false });
+}
+
+// Without the frames that are ours.
+function printError(error, details, file) {
+  if (util.types.isNativeError(error)) {
+    const lines = String(error.stack).split("\n");
+    const ours = lines.findIndex((line) => /^ +at .*\(?node:inspector/.test(line));
+    if (ours >= 0)
+      lines.length = ours;
+    if (error.name === "SyntaxError" && details && !lines.some((line) => line.includes(file)))
+      lines.push(`    at ${file}:${details.lineNumber + 1}:${details.columnNumber + 1}`);
+    try {
+      error.stack = lines.join("\n");
+    } catch { /* it is frozen */ }
+  }
+  write(2, `Uncaught ${util.inspect(error)}\n`);
+}
+
+module.exports = function (nonce, file, takeExtras) {
+  const main = path.resolve(file);
+  const typed = path.extname(file) === ".ts";
+  const session = new inspector.Session();
+  const heard = new Int32Array(new SharedArrayBuffer(4));
+  const streams = watchStreams();
+  let taken, stop, stdin, running, number = 0;
+
+  const say = (word, ...streams) =>
+    streams.forEach((stream) => write(stream, `\x1e${nonce} ${word}\n`));
+  const post = (method, params) => new Promise((resolve, reject) =>
+    session.post(method, params, (error, result) => error ? reject(error) : resolve(result)));
+
+  // What the inspector has, as the thing itself.
+  async function thing(remote) {
+    if ("unserializableValue" in remote)
+      return { [util.inspect.custom]: () => remote.unserializableValue };
+    if (!("objectId" in remote))
+      return remote.value;
+    await post("Runtime.callFunctionOn", {
+      objectId: remote.objectId,
+      functionDeclaration: `function () { "use strict"; globalThis[Symbol.for("${KEY}")](this); }`,
+    });
+    return taken;
+  }
+
+  function tellValue(value) {
+    if (value === undefined)
+      return;
+    if (typeof value === "string" && SVG.test(value)) {
+      fs.mkdirSync(FIGURES, { recursive: true });
+      fs.writeFileSync(`${FIGURES}/figure-01.svg`, value);
+      return;
+    }
+    let text = util.inspect(value);
+    if (text.length > VALUE_MAX)
+      text = `${text.slice(0, VALUE_MAX)}... (${text.length - VALUE_MAX} more characters)`;
+    const bytes = Buffer.from(text);
+    for (let start = 0; start < bytes.length; start += 2250)
+      say(`value ${bytes.toString("base64", start, start + 2250)}`, 1);
+  }
+
+  // How a value is shown can be the program's own affair, and fail.
+  async function report({ result, exceptionDetails }, name) {
+    try {
+      if (exceptionDetails)
+        printError(await thing(exceptionDetails.exception || result), exceptionDetails, name);
+      else
+        tellValue(await thing(result));
+      return exceptionDetails ? 1 : 0;
+    } catch (error) {
+      write(2, `Uncaught ${error && error.stack || error}\n`);
+      return 1;
+    }
+  }
+
+  async function execute(source, name) {
+    try {
+      source = typed ? stripTypes(source, name) : source;
+    } catch (error) {
+      // Where it is, and what; the frames are all ours.
+      write(2, error.stack.replace(/\n +at [^]*$/, "\n"));
+      return 1;
+    }
+    try {
+      const answer = await post("Runtime.evaluate", {
+        expression: `${rewriteImports(source)}\n//# sourceURL=${name}`,
+        objectGroup: name, replMode: true, awaitPromise: true,
+      });
+      // It was stopped, and has ended all the same: nobody waits for it.
+      return running === name ? await report(answer, name) : 130;
+    } catch (error) {
+      write(2, "Interrupted\n");
+      return 130;
+    } finally {
+      taken = undefined;
+      session.post("Runtime.releaseObjectGroup", { objectGroup: name });
+    }
+  }
+
+  async function run() {
+    const source = fs.readFileSync(main, "utf8");
+    const name = running = `snippet-${++number}${path.extname(file)}`;
+    const stopped = new Promise((resolve) => { stop = resolve; });
+    stdin = undefined;
+    fs.rmSync(FIGURES, { recursive: true, force: true });
+    say("started", 1);
+    const status = await Promise.race([execute(source, name), stopped]);
+    stop = running = undefined;
+    await Promise.all([...streams].map(drain));
+    say(`done ${status}`, 1, 2);
+  }
+
+  function interrupt() {
+    Atomics.add(heard, 0, 1);
+    Atomics.notify(heard, 0);
+    if (stop) {
+      write(2, "Interrupted\n");
+      stop(130);
+    }
+  }
+
+  function next() {
+    takeExtras(fs);
+    run();
+  }
+
+  session.connect();
+  defineGlobals(main, (value) => { taken = value; });
+  Object.defineProperty(process, "stdin", {
+    configurable: true, enumerable: true,
+    get: () => stdin = stdin || new fs.ReadStream(null, { fd: 0, autoClose: false }),
+  });
+  for (const event of ["uncaughtException", "unhandledRejection"])
+    process.on(event, (error) => printError(error));
+  const worker = new Worker(listen, { eval: true, workerData: heard.buffer });
+  worker.on("message", (word) => word === "interrupt" ? interrupt() : next());
+  const first = fs.readFileSync(file);
+  // Node is about to run the file: it finds nothing in it.
+  fs.writeFileSync(file, "");
+  setImmediate(() => {
+    fs.writeFileSync(file, first);
+    run();
+  });
+};
