@@ -1,5 +1,6 @@
-import glob
+import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -11,10 +12,13 @@ import pytest  # noqa: E402
 pytest.register_assert_rewrite("http_server", "schema", "wire")
 
 from fixtures import *  # noqa: E402, F401, F403
+from clock import Clock  # noqa: E402
 import npm  # noqa: E402
-from harness import Engine, until  # noqa: E402
+from harness import BINARY, ROOT, SANITIZED, Engine, until  # noqa: E402
 from http_server import HttpServer  # noqa: E402
 from schema import Validator  # noqa: E402
+
+PACKAGES = ("yyjson", "libbsd", "libevent_core", "libevent_extra")
 
 
 @pytest.fixture(scope="session")
@@ -42,6 +46,28 @@ def validator(tools):
     validator = Validator(tools)
     yield validator
     validator.close()
+
+
+@pytest.fixture(scope="session")
+def fixture_server(tmp_path_factory):
+    """Compiled against the library beside the program under test."""
+    build = BINARY.parent
+    sources = [str(path) for path in sorted((HERE / "fixture").glob("*.c"))]
+    library = build / "libcode-sandbox.a"
+    if not library.exists():
+        pytest.skip(f"{library} is not there: make builds it")
+    program = tmp_path_factory.mktemp("fixture") / "fixture-server"
+
+    def flags(kind):
+        done = subprocess.run(["pkg-config", kind, *PACKAGES], check=True, capture_output=True, text=True)
+        return done.stdout.split()
+
+    sanitize = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"] if SANITIZED else []
+    subprocess.run([os.environ.get("CC", "cc"), "-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror", *sanitize,
+                    "-D_GNU_SOURCE", '-DVERSION="0"', f"-I{ROOT}/src", f"-I{build}", *flags("--cflags"), "-o",
+                    str(program), *sources, str(library), *flags("--libs"), "-lresolv"],
+                   check=True, timeout=120)
+    return program
 
 
 @pytest.fixture
@@ -102,26 +128,14 @@ def program(tmp_path):
 def timed(fake, serve_http, tmp_path):
     """timed(*options) starts a server for which time passes when
     server.pass_seconds() says so, too, and all that is due is done."""
-    library = next(iter(glob.glob("/usr/lib/*/faketime/libfaketime.so.1")), None) or pytest.skip("no libfaketime")
-    clock, ahead = tmp_path / "clock", 0
-
-    def set_forward(seconds):
-        nonlocal ahead
-        ahead += seconds
-        fresh = clock.with_suffix(".new")
-        fresh.write_text(f"+{ahead}")
-        fresh.replace(clock)
-
     def start(*options):
-        set_forward(0)
-        server = serve_http(fake(), *options, env={
-            "LD_PRELOAD": library, "FAKETIME_TIMESTAMP_FILE": str(clock), "FAKETIME_NO_CACHE": "1",
-            "ASAN_OPTIONS": "verify_asan_link_order=0"})
+        clock = Clock(tmp_path, monotonic=True)
+        server = serve_http(fake(), *options, env=clock.env)
 
         def pass_seconds(seconds):
             # A request wakes it up, and is answered after what was there before.
             assert server.get("/healthz").status == 200
-            set_forward(seconds)
+            clock.set(clock.seconds + seconds)
             assert server.get("/healthz").status == 200
 
         server.pass_seconds = pass_seconds

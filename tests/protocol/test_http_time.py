@@ -5,7 +5,7 @@ import select
 import pytest
 from harness import until
 
-# Seconds, as in src/http_connections.h.
+# Seconds, as in src/transport/http_connections.h.
 SILENCE, TURN = 30, 300
 NOT_SILENT = SILENCE - 2
 COMMENT = [b": still here\n", b"\n"]
