@@ -2,12 +2,16 @@
 said of each, and what must hold after it."""
 
 import json
+import os
 import re
+import signal
+import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import FLAT, MARK, Server, facts, facts_of, marked_processes, text_of, until
+from harness import (FLAT, MARK, Server, facts, facts_of, marked_processes, processes, read_proc, text_of,
+                     until)
 
 MEMORY = "512m"
 OUTPUT = 64 * 1024
@@ -55,7 +59,7 @@ def dies(signal, stdout="", stderr="", note=None):
 def stopped(stdout="", stderr="", truncated=False):
     """It ran until its time was up."""
     return Verdict(stdout, stderr, exit_code=None, signal="SIGKILL", timed_out=True, truncated=truncated,
-                   note="its time limit")
+                   note="reached its time limit")
 
 
 def out_of_memory(stdout="", limit=MEMORY):
@@ -86,6 +90,26 @@ def program(name):
     return {".py": python, ".js": node}[file.suffix](file.read_text())
 
 
+class Held:
+    """A Python program that goes on when it is told to: until then it runs, for
+    certain, beside whatever else there is."""
+
+    def __init__(self, code):
+        self.name = f"held-{uuid.uuid4().hex[:8]}"  # the kernel keeps 15 letters
+        self.code = ("import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n"
+                     f"open('/proc/self/comm', 'w').write('{self.name}')\nsignal.sigwait([signal.SIGUSR1])\n{code}")
+
+    def find(self):
+        return next((pid for pid in processes() if read_proc(pid, "comm").strip() == self.name.encode()), None)
+
+    def wait(self):
+        """Until it is there."""
+        self.pid = until(self.find, what="a program that waits")
+
+    def go(self):
+        os.kill(self.pid, signal.SIGUSR1)
+
+
 @dataclass(frozen=True)
 class Attack:
     name: str
@@ -103,9 +127,10 @@ class Attack:
 
 
 class Arena:
-    def __init__(self, engine, *options):
+    def __init__(self, engine, *options, env=None):
         self.engine = engine
-        self.server = Server(engine, *OPTIONS, *options, env={"API_TOKEN": SECRET, "CONTAINER_TOKEN": SECRET})
+        self.server = Server(engine, *OPTIONS, *options,
+                             env={"API_TOKEN": SECRET, "CONTAINER_TOKEN": SECRET, **(env or {})})
         self.resident = self.server.memory("VmRSS")
 
     def call(self, program, timeout=20, **arguments):

@@ -10,6 +10,7 @@ from fixtures import *  # noqa: E402, F401, F403
 pytest.register_assert_rewrite("arena")
 
 from arena import Arena  # noqa: E402
+from clock import Clock  # noqa: E402
 
 
 @pytest.fixture(scope="session")
@@ -41,8 +42,27 @@ def enter(request, arenas):
             arenas.pop(key).discard()
 
 
-@pytest.fixture
-def arena(engine, enter):
-    arena = enter(engine)
+def fresh(arena):
     arena.server.forget_peak()
     return arena
+
+
+@pytest.fixture
+def arena(engine, enter):
+    return fresh(enter(engine))
+
+
+@pytest.fixture
+def podman_arena(podman, enter):
+    """For what is between the program and the server: no engine has a part in it."""
+    return fresh(enter(podman))
+
+
+@pytest.fixture
+def timed_arena(request, podman, tmp_path):
+    """One whose server goes by arena.clock: what it waits for takes no time."""
+    clock = Clock(tmp_path, monotonic=True)
+    arena = Arena(podman, env=clock.env)
+    arena.clock = clock
+    yield arena
+    (arena.discard if hasattr(request.node, "has_failed") else arena.close)()

@@ -108,6 +108,7 @@ ENDINGS = [
     Attack("ignores signals in JavaScript", node(
         "for (const s of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']) process.on(s, () => {});\nfor (;;);"),
         stopped(), timeout=1),
+    Attack("sleeps", python("import time; time.sleep(300)"), stopped(), timeout=1),
     Attack("sleeps in JavaScript", node("setInterval(() => {}, 1000)"), stopped(), timeout=1),
     Attack("daemon that keeps stdout", program("daemon.py"), prints("parent\n")),
     Attack("child with a session of its own", python(
@@ -189,11 +190,17 @@ UNDER_GVISOR = {
     "burst of 5 MB on both streams, then exit": "it may cut short a write of more than 4 KiB",
 }
 # The same in an image without a shell: the program is the first process, which
-# the kernel protects from signals and which nobody reaps for; nothing but /tmp
-# is mounted.
-WITHOUT_A_SHELL = ("orphans are reaped", "writable places and setuid programs", "mounts", "fills every file system",
-                   "runs a file of a temporary directory", "kill -1", "kill -1, then sleeps", "kill 1",
-                   "freezes the runner", "stops itself", "SIGKILL of itself", "reads its stdin again",
+# the kernel protects from signals and which nobody reaps for.
+WITHOUT_A_SHELL = ("orphans are reaped", "kill -1", "kill -1, then sleeps", "kill 1", "freezes the runner",
+                   "stops itself", "SIGKILL of itself", "reads its stdin again",
                    "fills the runner's directory, then dies")
+
+# Those in which the absence of a runner could make a difference, and one of each
+# kind else.
+SOME = ("fork bomb", "orphans are reaped", "memory bomb", "eight processor hogs", "endless stdout",
+        "burst of 5 MB on both streams, then exit", "closes its streams and goes on", "15 MB of code",
+        "looks for secrets", "reads its stdin again", "unfinished trailer")
+TRIED_WITHOUT_A_SHELL = FILES + ENDINGS + [
+    attack for attack in PROCESSES + MEMORY_BOMBS + CGROUPS + OUTPUT_BYTES + INSIDE if attack.name in SOME]
 
 ATTACKS = PROCESSES + MEMORY_BOMBS + FILES + OUTPUT_BYTES + ENDINGS + INSIDE + INTERPRETERS

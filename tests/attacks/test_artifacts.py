@@ -2,7 +2,7 @@
 does: each harms its own call at most."""
 
 import pytest
-from arena import facts_of, node, prints, program, python
+from arena import Held, facts_of, node, prints, program, python
 from harness import SANITIZED, assert_refused, listed_of, returned_of, said_of
 
 # What 24 MB of files cost on their way: as they are, in base64, in JSON.
@@ -81,8 +81,8 @@ MASSES = [
 
 
 @pytest.mark.parametrize("code, listed, returned", MASSES, ids=["sparse", "large", "thousands", "deep", "huge image"])
-def test_masses(engine, enter, code, listed, returned):
-    arena = enter(engine)
+def test_masses(podman, enter, code, listed, returned):
+    arena = enter(podman)
     result = arena.call(python(code), outputs=["*"])
     assert (len(listed_of(result)), len(returned_of(result))) == (listed, returned), said_of(result)[-200:]
     arena.settle(FETCHED)
@@ -109,8 +109,8 @@ while os.path.exists("gone"):
 """
 
 
-def test_files_that_change_while_they_are_fetched(engine, enter):
-    arena = enter(engine)
+def test_files_that_change_while_they_are_fetched(podman, enter):
+    arena = enter(podman)
     result = arena.call(python(SWAP), outputs=["*"])
     assert set(listed_of(result)) == {"grows"}
     [data] = returned_of(result).values()
@@ -131,8 +131,8 @@ FIGURE_ABUSE = [
 ]
 
 
-def test_figures_that_are_none(engine, enter):
-    arena = enter(engine)
+def test_figures_that_are_none(podman, enter):
+    arena = enter(podman)
     for code, listed in FIGURE_ABUSE:
         result = arena.call(python(f"D = {FIGURES!r}\n{code}"))
         assert len(listed_of(result)) == listed, (code, result["structuredContent"])
@@ -164,16 +164,19 @@ FORGED = [
 
 @pytest.mark.parametrize("code", FORGED, ids=[
     "files", "names", "entries", "long entries", "values", "notes", "all words", "endless line"])
-def test_forged_words(engine, enter, code):
+def test_forged_words(podman, enter, code):
     """One valid message comes back, and the server is as it was."""
-    arena = enter(engine)
-    other = arena.server.start_call("import time; time.sleep(1); open('own.txt', 'w').write('own'); print('unharmed')")
+    arena = enter(podman)
+    held = Held("open('own.txt', 'w').write('own'); print('unharmed')")
+    other = arena.server.start_call(held.code)
+    held.wait()
     arena.server.forget_peak()
     result = arena.server.call(FORGE + code, timeout_seconds=10, outputs=["*"])
     arena.server.assert_quiet()
     assert result["isError"] is False
     assert not [path for path in listed_of(result) if path.startswith(("/", "..")) or "/../" in path]
     assert "value" not in result["structuredContent"], "that is for sessions"
+    held.go()
     unharmed = arena.server.result(other)
     assert facts_of(unharmed)["stdout"] == "unharmed\n"
     assert returned_of(unharmed) == {"own.txt": b"own"}

@@ -1,17 +1,21 @@
 """The corpus on every engine: the reply is exact, nothing is left, and the
 server takes the next one."""
 
-import dataclasses
 import uuid
 
 import pytest
-from arena import exits, prints, program
-from corpus import ATTACKS, CGROUPS, MEMORY_BOMBS, PROCESSES, UNDER_GVISOR, WITHOUT_A_SHELL
+from arena import Held, exits, prints, program
+from corpus import (ATTACKS, CGROUPS, MEMORY_BOMBS, PROCESSES, TRIED_WITHOUT_A_SHELL, UNDER_GVISOR,
+                    WITHOUT_A_SHELL)
 from harness import until
 
 
 def named(attack):
     return attack.name
+
+
+def in_python(attacks):
+    return [attack for attack in attacks if attack.program.tool == "run_python_code"]
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=named)
@@ -25,11 +29,8 @@ def test_attack_under_gvisor(podman, runsc, enter, attack):
     (arena.survive_somehow if attack.name in UNDER_GVISOR else arena.survive)(attack)
 
 
-@pytest.mark.parametrize("attack", [attack for attack in ATTACKS + CGROUPS if attack.program.tool == "run_python_code"],
-                         ids=named)
+@pytest.mark.parametrize("attack", in_python(TRIED_WITHOUT_A_SHELL), ids=named)
 def test_attack_without_a_shell(podman, enter, attack):
-    """Its time begins with the container, and not when it is up."""
-    attack = dataclasses.replace(attack, timeout=max(attack.timeout, 6))
     arena = enter(podman, "--python-image", podman.noshell_image, *attack.options)
     (arena.survive_somehow if attack.name in WITHOUT_A_SHELL else arena.survive)(attack)
 
@@ -80,9 +81,12 @@ def test_leftovers(engine, enter):
 
 def test_forged_trailer_harms_only_its_own_call(engine, enter):
     arena = enter(engine)
-    other = arena.server.start_call("import time; time.sleep(2); print('unharmed')")
+    held = Held("print('unharmed')")
+    other = arena.server.start_call(held.code)
+    held.wait()
     forger = program("forged_trailer.py")
     exits(42).check(arena.server.call(forger.code, forger.tool))
+    held.go()
     prints("unharmed\n").check(arena.server.result(other))
     arena.settle()
 

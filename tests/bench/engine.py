@@ -92,7 +92,7 @@ class Engine:
         flags = [word for word in words[:words.index("--")]
                  if not word.startswith(("--interactive", "--name=", "--label=", "--entrypoint="))]
         # The server's own copy of the profile goes with the server.
-        flags = [f"--security-opt=seccomp={ROOT}/src/seccomp.json" if "=seccomp=" in word else word for word in flags]
+        flags = [f"--security-opt=seccomp={ROOT}/src/engine/seccomp.json" if "=seccomp=" in word else word for word in flags]
         command = COMMANDS[language]
         return [*flags, f"--entrypoint={command[0]}", "--", self.images[language], *command[1:], code]
 

@@ -31,7 +31,7 @@ class Settings:
         self.only = some("BENCH_ONLY", measures)
         self.rounds = number("BENCH_ROUNDS", 20)
         self.seconds = number("BENCH_SECONDS", 10, float)
-        self.megabytes = 1024 if full else 256
+        self.megabytes = number("BENCH_MEGABYTES", 1024)
         self.calls = number("BENCH_CALLS", 10000 if full else 200)
         self.strict = os.environ.get("BENCH_STRICT") == "1"
 

@@ -18,7 +18,7 @@ from index import open_index  # noqa: E402
 # For those that we start, also in a run that was started with nohup.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-ENGINE_NAMES = ("podman", "rootless", "docker")
+ENGINE_NAMES = os.environ.get("ENGINES", "podman,rootless,docker").split(",")
 
 
 def load_engine(name):
@@ -54,6 +54,15 @@ def pytest_generate_tests(metafunc):
     if "limited_engine" in metafunc.fixturenames:
         names = [name for name in ENGINE_NAMES if has_limits(name)]
         metafunc.parametrize("limited_engine", names, indirect=True, scope="session")
+
+
+# Of tests that take long, one that comes last has all others wait for it.
+LONG = ("test_load.py", "test_private_engines.py", "test_clients.py")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.path.name not in LONG)
 
 
 @pytest.fixture(scope="session")

@@ -1,13 +1,10 @@
 """An image of somebody else, who had other ideas of how it is run."""
 
 import json
-import os
 import shutil
-import tempfile
-import uuid
-from pathlib import Path
 
 import pytest
+from built import built
 from harness import Session, assert_success, facts_of, returned_of, until
 
 DOCKERFILE = """
@@ -30,20 +27,6 @@ COPY busybox /busybox/
 RUN ["/busybox/busybox", "--install", "/busybox"]
 ENV PATH=/busybox:/usr/local/bin:/usr/bin:/bin
 """
-
-
-def built(engine, dockerfile, *files):
-    name = f"localhost/code-sandbox-test-{uuid.uuid4().hex}"
-    with tempfile.TemporaryDirectory(prefix="csm-") as directory:
-        os.chmod(directory, 0o755)
-        Path(directory, "Dockerfile").write_text(dockerfile.format(image=engine.python_image))
-        for file in files:
-            shutil.copy(file, directory)
-        # A health check is not in every format of images.
-        engine.run("build", "--network=none", f"--tag={name}", directory,
-                   env={"DOCKER_BUILDKIT": "0", "BUILDAH_FORMAT": "docker"})
-    yield name
-    engine.run("rmi", "--force", name)
 
 
 @pytest.fixture(scope="session")

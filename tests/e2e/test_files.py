@@ -51,9 +51,9 @@ def test_files_in(shared):
     assert_success(result, "\n".join(f'["{path}","{data.hex()}"]' for path, data in expected.items()))
 
 
-def test_odd_names(shared):
+def test_odd_names(podman_shared):
     """As they are, whatever a shell or a tool would make of them."""
-    result = shared.call(READ_ALL, files=[{"path": name, "text": name} for name in ODD_NAMES])
+    result = podman_shared.call(READ_ALL, files=[{"path": name, "text": name} for name in ODD_NAMES])
     expected = [f"{name} {name.encode()}" for name in ODD_NAMES]
     assert sorted(facts_of(result)["stdout"].splitlines()) == sorted(expected)
     assert listed_of(result) == {}
@@ -104,10 +104,10 @@ def test_stdin_of_5_mb(shared):
 ARGS = ["", "a b", "-c", "--help", "ä漢😀", "line\nline\n", "\n", "$HOME `id` $(id)", "'\"\\", "*", "\x7f\x01", "."]
 
 
-def test_args(shared):
+def test_args(podman_shared):
     expected = json.dumps(ARGS)
-    assert_success(shared.call("import sys, json; print(json.dumps(sys.argv[1:]))", args=ARGS), expected)
-    result = shared.call("console.log(JSON.stringify(process.argv.slice(2)))", "run_js_code", args=ARGS)
+    assert_success(podman_shared.call("import sys, json; print(json.dumps(sys.argv[1:]))", args=ARGS), expected)
+    result = podman_shared.call("console.log(JSON.stringify(process.argv.slice(2)))", "run_js_code", args=ARGS)
     assert json.loads(facts_of(result)["stdout"]) == ARGS
 
 
@@ -201,10 +201,10 @@ def test_only_what_the_program_wrote_is_listed(podman_shared):
     assert list(listed_of(result)) == ["changed.txt", "new.txt"]
 
 
-def test_given_files_under_new_names(shared):
+def test_given_files_under_new_names(podman_shared):
     """They are the program's work, although their date and content are not."""
     files = [{"path": name, "text": name} for name in ("a", "b", "c")]
-    result = shared.call("import os, shutil; os.rename('a', 'moved'); shutil.copy2('b', 'copied')", files=files)
+    result = podman_shared.call("import os, shutil; os.rename('a', 'moved'); shutil.copy2('b', 'copied')", files=files)
     assert returned_of(result) == {"copied": b"b", "moved": b"a"}
 
 
@@ -222,15 +222,15 @@ def test_patterns(podman_shared):
         assert list(returned_of(podman_shared.call(code, outputs=[pattern]))) == names
 
 
-def test_a_plain_call_lists_nothing(shared):
+def test_a_plain_call_lists_nothing(podman_shared):
     """Neither the program itself, nor caches, hidden files, and what is
     elsewhere."""
     code = ("import os, tempfile\nos.makedirs('__pycache__'); os.mkdir('.cache'); os.mkdir('node_modules')\n"
             "for name in ('__pycache__/x', '.cache/x', 'node_modules/x', '.x', '/tmp/x', os.environ['HOME'] + '/x'):\n"
             "  open(name, 'w').write('x')\nprint('done')")
-    assert_success(shared.call("print('done')"), "done")
-    assert_success(shared.call(code), "done")
-    assert_success(shared.call("console.log('done')", "run_js_code"), "done")
+    assert_success(podman_shared.call("print('done')"), "done")
+    assert_success(podman_shared.call(code), "done")
+    assert_success(podman_shared.call("console.log('done')", "run_js_code"), "done")
 
 
 def test_nothing_printed_but_a_file(podman_shared):
@@ -271,10 +271,10 @@ def test_more_files_than_are_looked_at(podman_shared, begin):
     assert returned_of(session.call("open('new', 'w').write('new')")) == {"new": b"new"}
 
 
-def test_odd_names_come_back(shared):
+def test_odd_names_come_back(podman_shared):
     code = f"import os; os.mkdir('ünï'); os.makedirs('deep/er/and/deep.er')\n" \
            f"for name in {[name for name in ODD_NAMES if name[0] != '.']!r}: open(name, 'w').write(name)"
-    result = shared.call(code, outputs=["*"])
+    result = podman_shared.call(code, outputs=["*"])
     expected = sorted((name for name in ODD_NAMES if name[0] != "."), key=str.encode)
     assert list(listed_of(result)) == expected
     assert returned_of(result) == {name: name.encode() for name in expected}
@@ -296,15 +296,16 @@ def unplaced(result, name):
     assert said_of(result).splitlines()[-1] == name
 
 
-def test_a_directory_is_in_the_way(shared):
+def test_a_directory_is_in_the_way(podman_shared):
     """What should have been the file is not taken for anything else."""
     code = "code 14\nconsole.log(1)"
-    unplaced(shared.call("console.log(0)", "run_js_code", files=[{"path": "node_modules", "text": code}]), "node_modules")
+    result = podman_shared.call("console.log(0)", "run_js_code", files=[{"path": "node_modules", "text": code}])
+    unplaced(result, "node_modules")
 
 
-def test_the_session_stays(shared, begin):
+def test_the_session_stays(podman_shared, begin):
     """... as it was, and what was meant for one call is not there for the next."""
-    session = begin(shared, code="import os, sys; open('file', 'w').write('x'); os.mkdir('dir'); os.mkfifo('fifo')\n"
+    session = begin(podman_shared, code="import os, sys; open('file', 'w').write('x'); os.mkdir('dir'); os.mkfifo('fifo')\n"
                                  "open('closed', 'w').write('x'); os.chmod('closed', 0)")
     for path in ("dir", "file/x.csv"):
         files = [{"path": path, "text": "code 8\nprint(1)"}, {"path": "fine", "text": "fine"}]
@@ -377,7 +378,7 @@ def test_null_is_none(podman_shared):
 
 
 def test_no_shell_in_the_image(noshell):
-    """Nothing but code can be brought in there, and that is said."""
-    for arguments in ({"files": [{"path": "x", "text": "x"}]}, {"stdin": "x"}, {"args": ["x"]}):
-        assert_refused(noshell.call("print(1)", **arguments), "has no shell", "leave out files")
-    assert_success(noshell.call("print(1)", outputs=["*"]), "1")
+    """Nothing but code can be brought in there, and no file comes back; that is said."""
+    for arguments in ({"files": [{"path": "x", "text": "x"}]}, {"stdin": "x"}, {"args": ["x"]}, {"outputs": ["*"]}):
+        assert_refused(noshell.call("print(1)", **arguments), "has no shell", "leave out files, outputs")
+    assert_success(noshell.call("print(1)", outputs=[]), "1")

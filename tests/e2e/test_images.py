@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from harness import Sleeper, assert_failure, assert_refused, assert_success, until
+from built import built
+from harness import Sleeper, assert_failure, assert_refused, assert_success, facts_of, until
 
 JS = "run_js_code"
 MISSING = "127.0.0.1:1/no/such-image:latest"
@@ -106,7 +107,7 @@ def test_missing_image_does_not_hurt_the_other_language(podman, serve):
     assert_refused(server.result(broken), "connection refused")
 
 
-# One without a shell: the code is copied in.
+# One without a shell: the interpreter takes the code in.
 
 
 def test_noshell_success(noshell):
@@ -144,5 +145,51 @@ def test_noshell_runs_as_nobody(noshell):
     assert_success(noshell.call("import os; print(os.getuid())"), "65534")
 
 
-def test_noshell_working_directory_can_be_written(noshell):
-    assert_success(noshell.call("open('f', 'w').write('x'); print(open('f').read())"), "x")
+def test_noshell_is_as_strict(noshell):
+    """Only the working directory and the like can be written to."""
+    code = ("import os\nprint(os.getcwd() in ('/sandbox', '/home/sandbox'), os.access('/', os.W_OK))\n"
+            "open('f', 'w').write('x'); print(open('f').read(), os.statvfs('/').f_flag & os.ST_RDONLY)\n"
+            "print(os.statvfs('.').f_blocks * os.statvfs('.').f_bsize >> 20)")
+    assert_success(noshell.call(code), "True False\nx 1\n256")
+
+
+def test_noshell_spare(engine, serve):
+    """A container waits for the call there too, and goes when its stdin ends."""
+    server = serve(engine, "--python-image", engine.noshell_image, pool=1)
+    for number in range(3):
+        assert_success(server.call(f"print({number})"), str(number))
+        until(lambda: len(server.containers()) == 1, what="a spare")
+
+
+NO_SHELL_JS = """
+FROM docker.io/{image}
+USER 0
+RUN ["node", "-e", "for (const d of ['/bin', '/usr/bin', '/usr/local/bin']) \
+for (const n of ['sh', 'bash', 'rbash', 'dash', 'busybox']) fs.rmSync(d + '/' + n, {{force: true}})"]
+"""
+
+
+def test_noshell_javascript(podman, serve):
+    for image in built(podman, NO_SHELL_JS, image=podman.js_image):
+        server = serve(podman, "--js-image", image)
+        code = "console.log(__filename, process.argv.length, require.main === module, fs.existsSync('/bin/sh'));"
+        assert_success(server.call("const fs = require('fs');" + code, JS), "/sandbox/code.js 2 true false")
+        assert "has no shell" in server.stderr
+        assert_failure(server.call("process.exit(3)", JS), exit_code=3)
+        result = server.call("require('fs').writeFileSync('/new', '')", JS)
+        assert "EROFS" in facts_of(result)["stderr"]
+        server.close()
+
+
+def test_noshell_in_another_language(engine, serve, place):
+    """Whose interpreter is not known to take code in: it is copied."""
+    row = {"name": "snake", "title": "Snake", "file": "code.snake", "command": ["python3", "code.snake"],
+           "suffixes": [".snake"], "print": "print()", "image": engine.noshell_image}
+    (place / "snake.json").write_text(json.dumps(row))
+    (place / "snake.json").chmod(0o644)
+    server = serve(engine, "--language-file", place / "snake.json")
+    for number in range(2):
+        assert_success(server.call(f"print({number})", "run_snake_code"), str(number))
+    assert_failure(server.call("raise SystemExit(3)", "run_snake_code"), exit_code=3)
+    assert_success(server.call("open('f', 'w').write('x'); print(open('f').read())", "run_snake_code"), "x")
+    assert server.stderr.count("its root file system can be written to") == 1

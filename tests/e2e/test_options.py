@@ -100,7 +100,7 @@ def test_help():
     assert (status, err) == (0, "")
     assert out.startswith("usage: code-sandbox-mcp")
     assert max(map(len, out.splitlines())) <= 120
-    table = re.findall(r'^\s*(?:\{|\.name = )"(--[a-z-]+)"', (ROOT / "src/options.c").read_text(), re.MULTILINE)
+    table = re.findall(r'^\s*(?:\{|\.name = )"(--[a-z-]+)"', (ROOT / "src/options/option_table.c").read_text(), re.MULTILINE)
     assert options_in_help() == table
 
 

@@ -3,7 +3,7 @@
 import json
 import os
 
-from harness import assert_refused, assert_success, command_line, facts_of, processes
+from harness import assert_refused, assert_success, command_line, facts_of, processes, returned_of
 
 SECRET = "s3cret-vaLue-of-the-test"
 SHOW = "import os, json; print(json.dumps(dict(os.environ)))"
@@ -119,6 +119,17 @@ def test_redacted_in_the_middle_of_a_character(podman, serve):
     server = serve(podman, "--redact", "--pass-through-env", "API_KEY", env={"API_KEY": os.fsdecode(b"\x82\xac-secret")})
     assert facts_of(server.call("'€-secret'", session="new"))["value"] == "'\ufffd[API_KEY]'"
     server.close(idle=False)
+
+
+def test_redacted_in_files(podman, serve):
+    """In what they hold and in what they are called."""
+    server = serve(podman, "--redact", "--pass-through-env", "API_KEY", env={"API_KEY": SECRET})
+    code = "import os; key = os.environ['API_KEY']; open(key + '.txt', 'w').write(f'the key is {key}')"
+    result = server.call(code, outputs=["*"])
+    assert returned_of(result) == {"[API_KEY].txt": b"the key is [API_KEY]"}
+    assert facts_of(server.call(code, session="new"))["exit_code"] == 0
+    server.close(idle=False)
+    assert not [line for line in server.lines if SECRET.encode() in line]
 
 
 def test_value_too_short_to_be_redacted_is_said(podman, serve):

@@ -58,7 +58,7 @@ def assert_profile(server, chosen, *outcomes):
 
 def test_profile_of_a_file(engine, serve, place):
     """Begun from our own, as it is installed."""
-    profile = json.loads((ROOT / "src/seccomp.json").read_text())
+    profile = json.loads((ROOT / "src/engine/seccomp.json").read_text())
     for rule in profile["syscalls"]:
         rule["names"] = [name for name in rule["names"] if name != "getpriority"]
     file = place / "profile.json"

@@ -64,21 +64,22 @@ def visible(data):
 # --- what goes in ----------------------------------------------------------------
 
 
-def test_file(engine, program, place):
+READ = """
+import sys
+print(sys.argv[1:], sys.stdin.read())
+print(open('data.csv').read(), open('in/other').read(), open('b=c', 'rb').read() == bytes(range(256)))
+"""
+
+
+def test_files_arguments_and_stdin(engine, program, place):
     (place / "data.csv").write_bytes(b"1,2\n")
     (place / "b=c").write_bytes(bytes(range(256)))
+    words = ["a b", "--verbose", "", "ä'\"\n$x", "--"]
     run = Run(engine, "--file", place / "data.csv", "--file", f"{place / 'data.csv'}=in/other",
-              "--file", place / "b=c",
-              program("print(open('data.csv').read(), open('in/other').read(), open('b=c', 'rb').read() == bytes(range(256)))"))
+              "--file", place / "b=c", "--stdin", place / "data.csv", program(READ), *words)
     status, out, err = run.finish()
-    assert (status, out) == (0, "1,2\n 1,2\n True\n"), err
+    assert (status, out) == (0, f"{words} 1,2\n\n1,2\n 1,2\n True\n"), err
     assert "left in the sandbox" not in err
-
-
-def test_arguments(engine, program):
-    run = Run(engine, program("import sys; print(sys.argv[1:])"), "a b", "--verbose", "", "ä'\"\n$x", "--")
-    status, out, err = run.finish()
-    assert (status, out) == (0, f"{['a b', '--verbose', '', 'ä' + chr(39) + chr(34) + chr(10) + '$x', '--']}\n"), err
 
 
 def test_arguments_behind_dashes(podman, program):
@@ -90,12 +91,6 @@ def test_arguments_of_a_program_from_stdin(podman):
     run = Run(podman, "--language", "javascript", "-", "a", "-b", stdin=subprocess.PIPE)
     status, out, err = run.finish("console.log(process.argv.slice(2))")
     assert (status, out) == (0, "[ 'a', '-b' ]\n"), err
-
-
-def test_stdin_from_a_file(engine, program, place):
-    (place / "data").write_text("some\ndata")
-    status, out, err = Run(engine, "--stdin", place / "data", program(COPY)).finish()
-    assert (status, out) == (0, "[] some\ndata\n"), err
 
 
 def test_stdin_from_ours(podman, program):
@@ -121,8 +116,8 @@ for name in ("a.csv", "b.csv", "c.txt", "sub/d.csv", ".hidden.csv"):
 """
 
 
-def test_output(engine, program, place):
-    run = Run(engine, "--output", "*.csv", "--output", "sub/d.csv", "--output-dir", place, program(WRITE))
+def test_output_and_figures(engine, program, place):
+    run = Run(engine, "--output", "*.csv", "--output", "sub/d.csv", "--output-dir", place, program(WRITE + PLOT + PLOT))
     status, out, err = run.finish()
     assert (status, out) == (0, ""), err
     assert (place / "a.csv").read_text() == "a.csv"
@@ -131,6 +126,9 @@ def test_output(engine, program, place):
     assert not (place / "c.txt").exists()
     assert not (place / ".hidden.csv").exists()
     assert "left in the sandbox" in err and "c.txt (5 B)" in err and "a.csv" not in err
+    assert "figure-1.png to figure-2.png" in err
+    for name in ("figure-1.png", "figure-2.png"):
+        assert (place / name).read_bytes().startswith(PNG)
 
 
 def test_output_in_the_current_directory(podman, program, place):
@@ -180,14 +178,6 @@ def test_files_that_were_not_asked_for(podman, program):
 
 
 # --- figures ---------------------------------------------------------------------
-
-
-def test_figures_are_saved(engine, program, place):
-    status, _, err = Run(engine, "--output-dir", place, program(PLOT + PLOT)).finish()
-    assert status == 0, err
-    assert "figure-1.png to figure-2.png" in err
-    for name in ("figure-1.png", "figure-2.png"):
-        assert (place / name).read_bytes().startswith(PNG)
 
 
 def test_figures_are_shown(podman, program, place):

@@ -1,23 +1,30 @@
 """Engines that fail in ways that real ones do now and then."""
 
-import glob
 import hashlib
 import json
 import os
 import resource
+import shutil
 import signal
-import subprocess
 import time
 
 import pytest
-from harness import (ROOT, SANITIZED, assert_failure, assert_refused, assert_success, facts_of, read_proc, text_of,
-                     until)
+from clock import Clock
+from fake import FakeEngine
+from harness import (BINARY, ROOT, SANITIZED, assert_failure, assert_refused, assert_success, facts_of, read_proc,
+                     text_of, until)
 
 HELLO = "print('hello')"
 
 
 def call(server, code=HELLO, **named):
     return server.call(code, **named)
+
+
+@pytest.fixture
+def clock(tmp_path):
+    """Of a server that is given clock.env: what it waits for takes no time."""
+    return Clock(tmp_path, monotonic=True)
 
 
 # No engine.
@@ -179,6 +186,38 @@ def test_engine_that_does_not_take_the_profile(fake, serve, name, words):
     assert_success(call(serve(engine, "--seccomp", "engine")), "hello")
 
 
+NO_PROFILE = "the seccomp profile must be written to a file for podman, and neither XDG_RUNTIME_DIR nor {} takes it"
+# Where a user's own files would go, and why the profile does not.
+NOWHERE = {
+    "no home": ({}, "/.cache", "No such file or directory"),
+    "home that is not there": ({"HOME": "/nonexistent"}, "/nonexistent/.cache", "No such file or directory"),
+    "home that is a file": ({"HOME": "/dev/null"}, "/dev/null/.cache", "Not a directory"),
+    "full disk": ({"HOME": "{place}", "XDG_RUNTIME_DIR": "{place}"}, "{place}/.cache", "No space left on device"),
+}
+
+
+@pytest.mark.parametrize("given, path, why", NOWHERE.values(), ids=NOWHERE)
+def test_no_place_for_the_profile(serve, place, given, path, why):
+    """Of a user other than root, whose podman reads it from a file: there is no
+    call without it, and the reason is the true one."""
+    engine = FakeEngine(place / "engine")
+    own = place / "server"
+    shutil.copy(BINARY, own)
+    for directory in (engine.directory, engine.state):
+        directory.chmod(0o777)
+    # A write that fits in part is all that the kernel has to say of a full disk.
+    user = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    user += ["/usr/bin/prlimit", "--fsize=1000"] if why.startswith("No space") else []
+    variables = [f"{name}={value.format(place=place)}" for name, value in given.items()]
+    command = [*user, "/usr/bin/env", "-u", "HOME", *variables, str(own), *engine.command()[1:]]
+    server = serve(engine, command=command, revision=None)
+    result = server.result(server.start_call(HELLO))
+    assert_refused(result, NO_PROFILE.format(path.format(place=place)), f": {why}", "--seccomp")
+    assert engine.commands("run") == []
+    assert not list(place.glob("**/*seccomp*")), "nothing is left of a try"
+    server.close()
+
+
 def test_name_that_is_taken(fake, serve):
     engine = fake("name-taken")
     server = serve(engine)
@@ -226,34 +265,68 @@ def test_failing_runtime_is_no_missing_shell(fake, serve):
 # An image without a shell.
 
 
-def test_copied_in(fake, serve):
+RUBY = {"tool": "run_ruby_code"}
+
+
+@pytest.fixture
+def copying(fake, serve):
+    """copying(mode): a server with a language that must be copied in. What goes
+    by the name of Ruby there is Python."""
+    def start(mode):
+        engine = fake(mode)
+        (engine.bin / "ruby").symlink_to("/usr/bin/python3")
+        return serve(engine, "--languages", "ruby")
+
+    return start
+
+
+def means(engine):
+    return [(words[0], "--read-only" in words) for words in engine.commands()
+            if words[0] in ("run", "create", "cp", "start")]
+
+
+def test_code_that_the_interpreter_takes_in(fake, serve):
+    """As strict as with a shell; and once that is known no shell is tried."""
     engine = fake("no-shell")
     server = serve(engine)
     assert_success(call(server), "hello")
     assert_failure(call(server, "import sys; sys.exit(3)"), exit_code=3)
+    assert_success(call(server, "import sys; print(sys.argv, [sys.stdin.read()])"), "['code.py'] ['']")
     assert_success(call(server, "console.log('hello')", tool="run_js_code"), "hello")
-    assert [words[0] for words in engine.commands() if words[0] in ("run", "create", "cp", "start")] == [
-        "run", "create", "cp", "start", "create", "cp", "start", "run", "create", "cp", "start"]
+    code = "console.log(require.main === module, process.argv.length, [require('fs').readFileSync(0, 'utf8')])"
+    assert_success(call(server, code, tool="run_js_code"), "true 2 [ '' ]")
+    assert means(engine) == 7 * [("run", True)]
+    assert len(engine.commands("run")) == 7, "two of them for a shell"
+    until(lambda: server.stderr.count("has no shell: calls can have code and nothing else") == 2, what="a warning each")
 
 
-def test_copy_that_fails(fake, serve):
-    server = serve(fake("no-shell cp-fails"))
-    assert_refused(call(server), "copying to container: no space left on device")
+def test_copied_in(copying):
+    server = copying("no-shell")
+    assert_success(call(server, **RUBY), "hello")
+    assert_failure(call(server, "import sys; sys.exit(3)", **RUBY), exit_code=3)
+    copied = [("create", False), ("cp", False), ("start", False)]
+    assert means(server.engine) == [("run", True), *copied, *copied]
+
+
+def test_copy_that_fails(copying):
+    server = copying("no-shell cp-fails")
+    assert_refused(call(server, **RUBY), "copying to container: no space left on device")
     server.wait_no_containers()
 
 
-def test_start_that_fails_is_no_result_of_the_program(fake, serve):
+def test_start_that_fails_is_no_result_of_the_program(copying):
     """The program never ran: its exit status cannot be 125."""
-    assert_refused(call(serve(fake("no-shell start-fails"))), "the fake network is down")
+    assert_refused(call(copying("no-shell start-fails"), **RUBY), "the fake network is down")
 
 
+@pytest.mark.parametrize("tool", ["run_python_code", "run_ruby_code"])
 @pytest.mark.parametrize("status", [1, 125, 126, 127])
-def test_exit_status_of_a_program_is_no_failure_of_the_engine(fake, serve, tmp_path, status):
+def test_exit_status_of_a_program_is_no_failure_of_the_engine(fake, serve, copying, tmp_path, tool, status):
     """With no runner to tell, the engine's own numbers are the program's too; it
     runs once all the same."""
-    server = serve(fake("no-shell"))
+    server = copying("no-shell") if tool == "run_ruby_code" else serve(fake("no-shell"))
     code = f"print('run', file=open('{tmp_path}/runs', 'a')); print('Erring'); raise SystemExit({status})"
-    assert_failure(server.call(code), stdout="Erring\n", exit_code=status)
+    assert_failure(server.call(code, tool), stdout="Erring\n", exit_code=status)
     assert (tmp_path / "runs").read_text() == "run\n"
     until(lambda: server.stderr.count("has no shell") == 1, what="a warning")
 
@@ -275,6 +348,15 @@ def test_code_is_not_run_again_when_nobody_knows(fake, serve, tmp_path):
     assert_refused(server.call(f"print('run', file=open('{tmp_path}/runs', 'a'))"), "on its way", "most likely did not run")
     assert len(engine.commands("run")) == 1
     assert not (tmp_path / "runs").exists()
+
+
+def test_daemon_lost_without_a_shell(fake, serve):
+    """The CLI says so last, and ends with a status that a program can have too."""
+    server = serve(fake("no-shell", name="docker"))
+    words = "level=error msg=\"error waiting for container: unexpected EOF\"\n"
+    code = f"import sys; sys.stderr.write({words!r}); sys.exit({{}})"
+    assert_failure(server.call(code.format(125)), stderr=words, signal="SIGKILL", note="went away")
+    assert_failure(server.call(code.format(3)), stderr=words, exit_code=3)
 
 
 def test_container_that_is_made_after_its_removal(fake, serve):
@@ -366,12 +448,15 @@ def test_streams_that_close_early(fake, serve):
     server.wait_no_containers()
 
 
-def test_cli_that_lingers_after_the_end(fake, serve):
-    """The answer does not wait for it; after a while it is removed by force."""
+def test_cli_that_lingers_after_the_end(fake, serve, clock):
+    """The answer does not wait for it; after ten seconds it is removed by force."""
     engine = fake("lingers")
-    server = serve(engine)
+    server = serve(engine, env=clock.env)
     assert_success(call(server, seconds=5), "hello")
-    until(lambda: engine.commands("rm"), 20, "rm")
+    clock.pass_by(server, 8)
+    assert engine.commands("rm") == []
+    clock.pass_by(server, 3)
+    until(lambda: engine.commands("rm"), what="rm")
     server.wait_no_containers()
 
 
@@ -410,13 +495,15 @@ def test_word_of_the_end_does_not_put_off_the_removal(fake, serve):
     server.wait_no_containers(5)
 
 
-def test_programs_that_only_say_that_they_are_over(fake, serve):
+def test_programs_that_only_say_that_they_are_over(fake, serve, clock):
     """They are not counted as running, so there must be a bound to them."""
     engine = fake("lingers")
-    server = serve(engine, "--max-parallel", "1")
+    server = serve(engine, "--max-parallel", "1", env=clock.env)
     for _ in range(24):
         assert_success(call(server), "hello")
     until(lambda: len(engine.containers()) <= 16, 5, "the first are removed")
+    clock.pass_by(server, 11)
+    server.wait_no_containers()
 
 
 def test_rm_that_fails_twice(fake, serve):
@@ -427,14 +514,15 @@ def test_rm_that_fails_twice(fake, serve):
     assert len(engine.commands("rm")) == 3
 
 
-def test_rm_that_always_fails(fake, serve):
-    """It is said, and it does not keep the server from anything."""
+def test_rm_that_always_fails(fake, serve, clock):
+    """It is tried a few times and said, and does not keep the server from anything."""
     engine = fake("deaf rm-fails")
-    server = serve(engine)
+    server = serve(engine, env=clock.env)
     ident = start_deaf(server)
     [name] = server.containers()
     server.notify("notifications/cancelled", {"requestId": ident})
-    until(lambda: "could not be removed" in server.stderr, 30, lambda: server.stderr)
+    until(lambda: clock.pass_by(server, 1) or "could not be removed" in server.stderr, what=lambda: server.stderr)
+    assert len(engine.commands("rm")) == 5
     assert f"container {name} could not be removed: Error: removing storage: device or resource busy" in server.stderr
     forget(engine, name)
     engine.behave("ok")
@@ -450,15 +538,41 @@ def forget(engine, name):
     path.unlink()
 
 
-def test_end_of_the_server_while_rm_hangs(fake, serve):
-    """It gives up after its own patience, and says so."""
+def test_end_of_the_server_while_rm_hangs(fake, serve, clock):
+    """It gives up after ten seconds, and says so."""
+    engine = fake("deaf rm-hangs")
+    server = serve(engine, env=clock.env)
+    ident = start_deaf(server)
+    [name] = server.containers()
+    server.signal(signal.SIGTERM)
+    assert_refused(server.result(ident), "shutting down")
+    until(lambda: engine.commands("rm"), what="rm")
+    clock.pass_by(server, 8)
+    assert server.process.poll() is None
+    clock.set(clock.seconds + 3)
+    server.send({"id": "wakes it", "method": "ping"})
+    assert server.wait_exit(5) == 0
+    assert "in time" in server.stderr
+    forget(engine, name)
+    server.assert_clean()
+
+
+def test_call_while_the_server_ends(fake, serve):
+    """What runs and what comes then are told so, each in its own words; a second
+    signal does not wait for the engine any more."""
     engine = fake("deaf rm-hangs")
     server = serve(engine)
-    start_deaf(server)
+    running = start_deaf(server)
     [name] = server.containers()
-    server.close_stdin()
-    assert server.wait_exit(30) == 0
-    assert "in time" in server.stderr
+    server.signal(signal.SIGTERM)
+    stopped = server.result(running)
+    assert_refused(stopped)
+    assert text_of(stopped) == "The server is shutting down; the program was stopped."
+    late = call(server)
+    assert_refused(late)
+    assert text_of(late) == "The server is shutting down."
+    server.signal(signal.SIGTERM)
+    assert server.wait_exit(5) == 0
     forget(engine, name)
     server.assert_clean()
 
@@ -576,38 +690,16 @@ def test_out_of_descriptors(fake, serve):
 # The clock.
 
 
-class Clock:
-    """The server's own, to be set while it runs. Only the server is fooled, not
-    its engine."""
-
-    def __init__(self, directory, monotonic):
-        library = next(iter(glob.glob("/usr/lib/*/faketime/libfaketime.so.1")), None) or pytest.skip("no libfaketime")
-        self.file = directory / "clock"
-        self.env = {"LD_PRELOAD": library, "FAKETIME_TIMESTAMP_FILE": str(self.file), "FAKETIME_NO_CACHE": "1",
-                    "FAKETIME_DONT_FAKE_MONOTONIC": "0" if monotonic else "1",
-                    "ASAN_OPTIONS": "verify_asan_link_order=0"}
-        self.set(0)
-
-    def set(self, seconds):
-        fresh = self.file.with_suffix(".new")
-        fresh.write_text(f"{seconds:+}")
-        fresh.replace(self.file)
-
-    def told(self):
-        """By a program that is fooled in the same way."""
-        return int(subprocess.run(["date", "+%s"], env=self.env, check=True, capture_output=True, text=True).stdout)
-
-
 @pytest.mark.parametrize("jump", [86400, -86400])
 def test_clock_that_is_set(fake, serve, tmp_path, jump):
     """Time limits go by another one."""
     clock = Clock(tmp_path, monotonic=False)
     server = serve(fake(), env=clock.env)
     assert clock.env["LD_PRELOAD"].encode() in read_proc(server.pid, "maps")
-    short, long = server.start_busy(timeout_seconds=5), server.start_call("import time; time.sleep(7); print('done')")
+    short, long = server.start_busy(timeout_seconds=3), server.start_call("import time; time.sleep(4); print('done')")
     clock.set(jump)
     assert abs(clock.told() - time.time() - jump) < 60, "libfaketime does what it should"
-    assert_failure(server.result(short, 20), stdout="up\n", signal="SIGKILL", timed_out=True, note="stopped after 5.")
+    assert_failure(server.result(short, 20), stdout="up\n", signal="SIGKILL", timed_out=True, note="stopped after 3.")
     assert_success(server.result(long, 20), "done")
 
 
@@ -618,15 +710,14 @@ def test_clock_that_is_set(fake, serve, tmp_path, jump):
     ("image-missing inspect-hangs", "image", 30, "no answer within 30 seconds"),
     ("image-missing pull-hangs", "pull", 1800, "no answer within 1800 seconds"),
 ])
-def test_command_that_hangs(fake, serve, tmp_path, mode, command, deadline, words):
+def test_command_that_hangs(fake, serve, clock, mode, command, deadline, words):
     """It is waited for that long and no longer, which a clock that is put
     forward shows at once; nothing is left behind."""
-    clock = Clock(tmp_path, monotonic=True)
     engine = fake(mode)
     server = serve(engine, env=clock.env)
     ident = server.start_call(HELLO)
     until(lambda: engine.commands(command))
-    clock.set(deadline - 5)
+    clock.set(deadline - 12)  # a busy machine takes some of the rest
     assert server.request("ping")["result"] == {}
     assert server.lines_within(0.5) == 0
     clock.set(deadline + 5)
@@ -634,9 +725,8 @@ def test_command_that_hangs(fake, serve, tmp_path, mode, command, deadline, word
     assert_refused(server.result(ident, 10), words)
 
 
-def test_install_that_takes_too_long(fake, serve, tmp_path):
+def test_install_that_takes_too_long(fake, serve, clock):
     """Five minutes, and the next call is served."""
-    clock = Clock(tmp_path, monotonic=True)
     engine = fake("installs-forever")
     server = serve(engine, env=clock.env, network="host")
     ident = server.start_call(HELLO, packages=["answer"], meta={"progressToken": 1})

@@ -3,6 +3,7 @@
 import signal
 
 import pytest
+from clock import Clock
 from harness import assert_failure, assert_refused, assert_success, text_of, until
 from private import IMAGE, PrivateDocker, PrivatePodman
 
@@ -31,8 +32,8 @@ def private(request):
 @pytest.fixture
 def warm(serve):
     """warm(engine) is a server that has served a call and has a spare."""
-    def start(engine, *options):
-        server = serve(engine, *options, pool=1)
+    def start(engine, *options, **named):
+        server = serve(engine, *options, pool=1, **named)
         assert_success(server.call("echo first"), "first")
         server.wait_for_spares(1)
         return server
@@ -51,19 +52,24 @@ def finish(server):
 # The daemon.
 
 
-def test_frozen_daemon(private, warm):
+def test_frozen_daemon(private, warm, tmp_path):
     """Every command hangs, and the code on its way to the spare does as well.
     Each call has its answer in its time, and nothing else waits for them."""
     engine = private(PrivateDocker)
-    server = warm(engine)
+    clock = Clock(tmp_path, monotonic=True)
+    server = warm(engine, env=clock.env)
     running = server.start_busy(timeout_seconds=2)
     server.wait_for_spares(1)
     engine.signal(signal.SIGSTOP)
     sent, starting = server.start_call("echo sent"), server.start_call("echo starting")
     assert_failure(server.result(running), stdout="up\n", signal="SIGKILL", timed_out=True, note="stopped after 2.")
-    assert server.request("ping", seconds=2)["result"] == {}
-    assert_refused(server.result(sent, 70), f"did not take the code within 60 seconds: {engine.cli} is busy, or hangs")
-    assert_refused(server.result(starting, 70), f"did not start within 60 seconds: {engine.cli} is busy, or hangs")
+    clock.set(50)
+    assert server.request("ping", seconds=5)["result"] == {}
+    assert server.lines_within(1) == 0
+    clock.set(65)
+    assert server.request("ping", seconds=5)["result"] == {}
+    assert_refused(server.result(sent, 20), f"did not take the code within 60 seconds: {engine.cli} is busy, or hangs")
+    assert_refused(server.result(starting, 20), f"did not start within 60 seconds: {engine.cli} is busy, or hangs")
     engine.signal(signal.SIGCONT)
     assert_success(server.call("echo again"), "again")
     # As many spares as there were calls at once, for a while, and nothing else.

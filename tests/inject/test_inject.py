@@ -7,6 +7,7 @@ left over; and where it goes on, the next call is served as if nothing had been.
 
 import errno
 import http.client
+import json
 import mmap
 import os
 import socket
@@ -186,6 +187,24 @@ def test_for_a_while(fake, serve, plan, call, error, pool):
     assert_served(server)
 
 
+@pytest.mark.parametrize("call, error", [("memfd_create", errno.EMFILE), ("memfd_create", errno.ENOMEM),
+                                         ("write", errno.ENOSPC)], ids=name_of)
+def test_without_a_profile(fake, serve, plan, call, error):
+    """Nothing is run without it; the reason is told, and it is made once it can be."""
+    if os.geteuid() != 0:
+        pytest.skip("the profile is in memory for root only")
+    plan.arm(call, 0, error, times=1000)
+    engine = fake()
+    server = serve(engine, env=plan.env, revision=None)
+    reply = ask(server)
+    assert plan.disarm()[1] >= 1
+    assert f"the seccomp profile: {os.strerror(error)}" in text_of(reply["result"])
+    assert engine.commands("run") == []
+    server.initialize()
+    assert_served(server)
+    assert "--security-opt=seccomp=/proc/" in " ".join(engine.commands("run")[0])
+
+
 def test_without_memory(fake, serve, plan):
     """Wherever it ends it says so; and where it can do without, it goes on."""
     def run(skip, times):
@@ -220,6 +239,60 @@ def is_healthy(path):
         return False
     finally:
         connection.close()
+
+
+def unix_command(engine, path, *options):
+    return engine.command("--transport", "streamable-http", "--listen", f"unix:{path}", *options)
+
+
+def knock(path, text):
+    """A client that does not read."""
+    client = socket.socket(socket.AF_UNIX)
+    client.settimeout(20)
+    client.connect(str(path))
+    client.sendall(text.encode())
+    return client
+
+
+def request_of(code):
+    """A call that stands for itself, as in the newest revision."""
+    prefix = "io.modelcontextprotocol/"
+    named = {f"{prefix}protocolVersion": "2026-07-28", f"{prefix}clientCapabilities": {},
+             f"{prefix}clientInfo": {"name": "test", "version": "1"}}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+        "name": "run_python_code", "arguments": {"code": code}, "_meta": named}})
+    head = ["POST /mcp HTTP/1.1", "Host: localhost", "Content-Type: application/json", "Mcp-Method: tools/call",
+            "Mcp-Name: run_python_code", "Accept: application/json, text/event-stream",
+            "MCP-Protocol-Version: 2026-07-28", f"Content-Length: {len(body)}"]
+    return "\r\n".join([*head, "", body])
+
+
+# More than a socket holds.
+LONG_ANSWER = request_of("print('x' * 3_000_000)")
+
+
+def test_no_connection_is_taken_at_the_end(fake, serve, plan, tmp_path):
+    """A listener that has no descriptor for a client tries again in a while. It
+    does not do so while the server goes on only to bring out its last answers."""
+    engine, path = fake(), tmp_path / "socket"
+    server = serve(engine, command=unix_command(engine, path, "--verbose", "--max-output", "4m"), env=plan.env,
+                   revision=None)
+    until(lambda: is_healthy(path))
+    with knock(path, LONG_ANSWER) as slow:
+        assert slow.recv(12, socket.MSG_PEEK) == b"HTTP/1.1 200"
+        plan.arm("accept4", 0, errno.EMFILE, times=1 << 20)
+        with knock(path, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n") as late:
+            until(lambda: "cannot take a connection" in server.stderr, what="it has no descriptor")
+            server.process.terminate()
+            until(lambda: "signal 15: ending" in server.stderr, what="the end")
+            assert server.process.poll() is None, "it waits for the slow one to read"
+            plan.disarm()
+            server.wait_exit()
+            try:
+                assert late.recv(100) == b"", "it was served"
+            except ConnectionResetError:
+                pass
+    server.assert_clean()
 
 
 def test_over_http(fake, serve, plan, tmp_path):
