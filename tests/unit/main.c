@@ -12,8 +12,9 @@ static suite_fn *const suites[] = {utf8_suite, base64_suite, work_path_suite,
     environment_suite, engine_argv_suite, options_suite, rpc_suite,
     http_mirror_suite, tool_arguments_suite, tools_suite, result_suite,
     resources_suite, child_suite, command_suite, pool_suite, progress_suite,
-    token_suite, tasks_suite, mcp_suite, spinner_suite, terminal_suite,
-    picture_suite, save_suite, cli_input_suite, cli_output_suite};
+    token_suite, tasks_suite, mcp_suite, mcp_modern_suite, batch_suite,
+    calls_suite, spinner_suite, terminal_suite, picture_suite, save_suite,
+    cli_input_suite, cli_output_suite};
 
 int
 main(void)

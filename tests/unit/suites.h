@@ -5,6 +5,8 @@
 
 /* One suite a module; main.c runs them all. */
 Suite *base64_suite(void);
+Suite *batch_suite(void);
+Suite *calls_suite(void);
 Suite *capture_suite(void);
 Suite *child_suite(void);
 Suite *cli_input_suite(void);
@@ -20,6 +22,7 @@ Suite *lines_suite(void);
 Suite *log_suite(void);
 Suite *marker_suite(void);
 Suite *collector_suite(void);
+Suite *mcp_modern_suite(void);
 Suite *mcp_suite(void);
 Suite *options_suite(void);
 Suite *owner_suite(void);
