@@ -77,6 +77,16 @@ function write(stream, text) {
   }
 }
 
+// Which pipe it is: a program may close its own, or put a file in the place.
+function identify(stream) {
+  try {
+    const { dev, ino } = fs.fstatSync(stream);
+    return `${dev} ${ino}`;
+  } catch {
+    return "closed";
+  }
+}
+
 // Of stdout and stderr, those that were used.  The others stay closed: to open
 // one takes the blocking off a pipe, for all who share it.
 function watchStreams() {
@@ -257,6 +267,7 @@ module.exports = function (nonce, file, takeExtras) {
   const session = new inspector.Session();
   const heard = new Int32Array(new SharedArrayBuffer(4));
   const streams = watchStreams();
+  const pipes = [1, 2].map(identify);
   let taken, stop, stdin, running, number = 0;
 
   const say = (word, ...streams) =>
@@ -341,6 +352,9 @@ module.exports = function (nonce, file, takeExtras) {
     const status = await Promise.race([execute(source, name), stopped]);
     stop = running = undefined;
     await Promise.all([...streams].map(drain));
+    // Nobody could be told, or asked for more: this is the end of the session.
+    if (pipes.some((pipe, index) => identify(index + 1) !== pipe))
+      process.reallyExit(1);
     say(`done ${status}`, 1, 2);
   }
 

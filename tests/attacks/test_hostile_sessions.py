@@ -82,6 +82,32 @@ def test_sessions_without_a_servant(timed_arena):
     settle(timed_arena, *sessions)
 
 
+STREAMS = {
+    "one": "require('fs').closeSync(1)",
+    "both": "const { closeSync } = require('fs'); closeSync(1); closeSync(2)",
+    "file in the place": "const fs = require('fs'); fs.closeSync(2); fs.openSync('mine', 'w')",
+}
+
+
+@pytest.mark.parametrize("code", STREAMS.values(), ids=STREAMS)
+def test_streams_that_node_has_closed(podman_arena, code):
+    """It has no others to speak on: the session is over, and that is said at once."""
+    session = Session(podman_arena.server, "run_js_code")
+    end = told(session.call(f"console.log('last'); {code}", timeout_seconds=200))
+    assert (end["exit_code"], end["stdout"], end["timed_out"], end["session_ended"]) == (1, "last\n", False, True)
+    assert_refused(session.call("1"), f"There is no session {session.handle}")
+    settle(podman_arena)
+
+
+def test_streams_that_python_has_closed(podman_arena):
+    """It has its own to speak on."""
+    session = Session(podman_arena.server)
+    end = told(session.call("import os; print('last'); os.close(1); os.close(2)"))
+    assert (end["exit_code"], end["stdout"], end["session_ended"]) == (0, "last\n", False)
+    assert session.value("1") == "1"
+    settle(podman_arena, session)
+
+
 FORGED = {
     "end": "say('done 7', 1, 2); import time; time.sleep(4)",
     "exit": "say('stays'); say('exit 0', 1, 2); import time; time.sleep(300)",
