@@ -29,7 +29,8 @@ UNIT_OBJECTS = $(UNIT_SOURCES:tests/unit/%.c=$(BUILD)/unit/%.o)
 UNIT_CFLAGS = $(filter-out -Wconversion -Wcast-qual,$(ALL_CFLAGS)) \
 	$(shell pkg-config --cflags check 2>/dev/null)
 # What test_pool.c puts in the place of the real ones.
-UNIT_LDFLAGS = -Wl,--wrap=container_start,--wrap=container_abandon
+UNIT_LDFLAGS = -Wl,--wrap=container_start,--wrap=container_abandon \
+	-Wl,--wrap=containers_leaving,--wrap=containers_when_left
 
 # Each tests/fuzz/fuzz_NAME.c is a target; the rest there goes with all of them.
 FUZZ_TIME ?= 60

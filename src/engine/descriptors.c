@@ -13,13 +13,18 @@ static rlim_t
 for_programs(const struct settings *settings)
 {
 	size_t offered = 0;
+	rlim_t spares;
 
 	for (size_t i = 0; i < settings->languages.count; i++)
 		offered += settings->languages.on[i];
+	/* Spares are kept with and without a network, see pool.c. */
+	spares = settings->pool == 0 ? 0
+	                             : (rlim_t)settings->max_parallel +
+	        2 * (rlim_t)settings->pool * offered;
 	return OTHERS +
 	    PER_PROGRAM *
 	    ((rlim_t)settings->max_parallel + (rlim_t)settings->max_sessions +
-	        (rlim_t)settings->pool * offered);
+	        spares);
 }
 
 int

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <bsd/string.h>
 #include <bsd/sys/queue.h>
@@ -384,6 +385,16 @@ const struct engine_traits *
 engine_traits(const struct engine *engine)
 {
 	return &engine->traits;
+}
+
+/* A login that ends takes the user's runtime directory with it. */
+int
+engine_prepare(struct engine *engine, struct err *err)
+{
+	if (engine->seccomp.path != NULL &&
+	    access(engine->seccomp.path, R_OK) != 0)
+		seccomp_close(&engine->seccomp);
+	return choose_seccomp(engine, err);
 }
 
 struct child *

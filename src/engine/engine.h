@@ -28,6 +28,8 @@ void engine_forget(struct engine *engine, void *arg);
 
 /* From here on only once the engine is ready. */
 const struct engine_traits *engine_traits(const struct engine *engine);
+/* Before the words for a container are made: what they name is there. */
+int engine_prepare(struct engine *engine, struct err *err);
 struct child *engine_spawn(struct engine *engine, const struct strlist *argv,
     const struct child_callbacks *callbacks, void *arg, struct err *err);
 

@@ -95,13 +95,17 @@ static void
 on_listed(void *arg, const struct command_result *result)
 {
 	struct reap *reap = arg;
-	struct strlist ids = {0}, argv = {0};
+	struct strlist lines = {0}, ids = {0}, argv = {0};
 
 	reap->command = NULL;
 	if (!result->ok)
 		log_debug("cannot list containers: %s", result->words);
 	else
-		strlist_add_split(&ids, result->out, '\n');
+		strlist_add_split(&lines, result->out, '\n');
+	for (size_t i = 0; i < lines.count; i++)
+		if (is_id(lines.items[i]))
+			strlist_add(&ids, lines.items[i]);
+	strlist_release(&lines);
 	if (ids.count > 0) {
 		engine_argv_inspect_owners(
 		    &argv, engine_traits(reap->engine), &ids);

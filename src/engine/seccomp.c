@@ -53,7 +53,10 @@ open_in_directory(struct seccomp *seccomp, const char *directory)
 {
 	char *path = xasprintf("%s/code-sandbox-mcp-seccomp.json", directory);
 	char *fresh = xasprintf("%s.%d", path, (int)getpid());
-	int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	/* The name can be guessed, and the directory be somebody else's. */
+	int fd = unlink(fresh) == 0 || errno == ENOENT
+	    ? open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)
+	    : -1;
 	int status = fd >= 0 ? write_profile(fd) : -1, error = errno;
 
 	if (fd >= 0)

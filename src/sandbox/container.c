@@ -55,6 +55,8 @@ container_free(struct container *container)
 	struct containers *containers = container->containers;
 
 	TAILQ_REMOVE(&containers->list, container, entry);
+	if (!container->up && containers->left != NULL)
+		containers->left(containers->left_arg);
 	if (container->child != NULL) {
 		child_abandon(container->child);
 		child_kill(container->child, SIGKILL);
@@ -97,6 +99,39 @@ containers_shut_down(
 	}
 	containers->gone = gone;
 	containers->gone_arg = arg;
+}
+
+static bool
+is_leaving(const struct container *container)
+{
+	return !container->up &&
+	    (container->callbacks == NULL ||
+	        container->state == CONTAINER_OVER);
+}
+
+int
+containers_leaving(const struct containers *containers)
+{
+	const struct container *container;
+	int count = 0;
+
+	TAILQ_FOREACH (container, &containers->list, entry)
+		count += is_leaving(container);
+	return count;
+}
+
+void
+containers_when_left(
+    struct containers *containers, void (*left)(void *arg), void *arg)
+{
+	containers->left = left;
+	containers->left_arg = arg;
+}
+
+bool
+container_has_shell(enum container_mode mode)
+{
+	return mode == CONTAINER_WARM || mode == CONTAINER_PLAIN;
 }
 
 /* A program can say that it is over and go on.  It is not counted then, so
@@ -165,6 +200,7 @@ void
 container_ready(struct container *container)
 {
 	container->state = CONTAINER_READY;
+	container->up = container->mode != CONTAINER_COPY;
 	evtimer_del(container->deadline);
 	if (container->callbacks != NULL)
 		container->callbacks->ready(container->arg);
@@ -216,6 +252,7 @@ void
 container_started(struct container *container)
 {
 	container->state = CONTAINER_RUNNING;
+	container->up = true;
 	evtimer_del(container->deadline);
 	if (container->callbacks != NULL)
 		container->callbacks->started(container->arg);
@@ -227,11 +264,31 @@ on_output(void *arg, enum child_stream stream, const char *data, size_t length)
 	container_hear(arg, stream, data, length);
 }
 
-/* Where the program is the first process a status may be its own, or the
- * engine's: that begins what it has to say on stderr with this, ... */
-#define FAILED_WORD "Error"
-/* ... and docker ends with this, if its daemon goes away meanwhile. */
-#define LOST_WORDS "error waiting for container"
+bool
+container_is_program(const struct container *container)
+{
+	return container->mode == CONTAINER_LOADED ||
+	    container->mode == CONTAINER_COPY;
+}
+
+/*
+ * Where the program is the first process a status may be its own, or the
+ * engine's: what that has to say on stderr tells, at its beginning, or, when
+ * docker's daemon goes away meanwhile, anywhere.  docker's "start" ends with 1,
+ * as many programs do.
+ */
+static const struct {
+	int status;
+	bool begins;
+	const char *words;
+	enum container_end_kind kind;
+} engine_ends[] = {
+    {ENGINE_FAILED, true, "Error", CONTAINER_FAILED},
+    {ENGINE_FAILED, false, "error waiting for container", CONTAINER_LOST},
+    {1, true, "Error response from daemon", CONTAINER_FAILED},
+    {1, true, "Cannot connect to the Docker daemon", CONTAINER_FAILED},
+    {1, true, "error during connect", CONTAINER_FAILED},
+};
 
 static enum container_end_kind
 kind_of(struct container *container, int status)
@@ -242,24 +299,22 @@ kind_of(struct container *container, int status)
 
 	if (status > 128 && status <= 128 + SIGSYS)
 		return CONTAINER_SIGNALED;
-	if (status != ENGINE_FAILED)
-		return CONTAINER_EXITED;
 	words = capture_text(&container->words, &length);
-	if (container->mode == CONTAINER_COPY &&
-	    strncmp(words, FAILED_WORD, strlen(FAILED_WORD)) == 0)
-		kind = CONTAINER_FAILED;
-	else if (strstr(words, LOST_WORDS) != NULL)
-		kind = CONTAINER_LOST;
+	for (size_t i = 0; i < sizeof(engine_ends) / sizeof(*engine_ends);
+	    i++) {
+		const char *found = strstr(words, engine_ends[i].words);
+
+		/* It may only have failed where it had not started yet. */
+		if (status == engine_ends[i].status && found != NULL &&
+		    (found == words || !engine_ends[i].begins) &&
+		    (container->mode == CONTAINER_COPY ||
+		        engine_ends[i].kind == CONTAINER_LOST)) {
+			kind = engine_ends[i].kind;
+			break;
+		}
+	}
 	free(words);
 	return kind;
-}
-
-/* Nobody else is there to report its end, or to watch our pipe. */
-static bool
-is_first_process(const struct container *container)
-{
-	return container->mode == CONTAINER_LOADED ||
-	    container->mode == CONTAINER_COPY;
 }
 
 static void
@@ -275,7 +330,7 @@ end_by_itself(struct container *container, int status)
 static void
 end_by_status(struct container *container, int status)
 {
-	bool told = is_first_process(container) &&
+	bool told = container_is_program(container) &&
 	    container->state == CONTAINER_RUNNING && status >= 0;
 
 	if (container->state == CONTAINER_STARTING ||
@@ -293,7 +348,8 @@ end_by_status(struct container *container, int status)
  * it starts, the engine may have made it and not gone on.  Once it is up the
  * CLI ends with the runner, which exits with 0, or is killed; with anything
  * else it speaks for itself: it has lost its daemon, or podman its conmon.
- * Where the program is the first process the status is its own.
+ * Where the program is the first process the status is its own, or means what
+ * kind_of() knows.
  */
 static bool
 may_be_left(const struct container *container, int status)
@@ -302,8 +358,10 @@ may_be_left(const struct container *container, int status)
 		return true;
 	if (container->removed)
 		return false;
+	if (container->mode == CONTAINER_COPY && status == 1)
+		return true;
 	if (container->state == CONTAINER_STARTING ||
-	    is_first_process(container))
+	    container_is_program(container))
 		return status == ENGINE_FAILED;
 	return status != 0 && status != 128 + SIGKILL;
 }
@@ -341,6 +399,7 @@ container_new(struct containers *containers,
 	container->arg = arg;
 	container->mode = options->mode;
 	container->language = options->language;
+	container->end.cli_status = -1;
 	container->name = xasprintf("code-sandbox-mcp-%d-%u-%08x",
 	    (int)getpid(), containers->serial++, arc4random());
 	container->deadline =
@@ -397,6 +456,11 @@ container_start(struct containers *containers,
 	    .limits = options->limits,
 	};
 
+	if (engine_prepare(containers->engine, err) != 0) {
+		container->callbacks = NULL;
+		container_free(container);
+		return NULL;
+	}
 	if (options->mode == CONTAINER_COPY) {
 		engine_argv_create(&container->create_argv,
 		    engine_traits(containers->engine), &spec);
@@ -460,7 +524,7 @@ container_adopt(struct container *container,
 static bool
 is_deaf(const struct container *container)
 {
-	return is_first_process(container) &&
+	return container_is_program(container) &&
 	    container->state >= CONTAINER_SENT;
 }
 

@@ -51,9 +51,11 @@ enum container_end_kind {
 struct container_end {
 	enum container_end_kind kind;
 	int number;
-	int cli_status;    /* the CLI's, if it has ended; -1: it was killed */
+	int cli_status;    /* the CLI's; -1: it was killed, or it goes on */
 	bool absent;       /* FAILED: the image lacks the language's command */
 	bool late;         /* FAILED, LOST: we would not wait any longer */
+	bool died;         /* FAILED, LOST: what waited for the code has; of
+	                    * the signal that is the number, if it is not 0 */
 	bool runner_spoke; /* FAILED: the image has a shell, or a loader */
 	bool alive;        /* paused(): the interpreter goes on */
 	const char *words; /* FAILED: what the engine said */
@@ -80,12 +82,21 @@ struct container_options {
 	const char *preload;
 };
 
+/* Whether there is one for the runner, which can take more than code then. */
+bool container_has_shell(enum container_mode mode);
+
 struct containers *containers_new(
     struct event_base *base, struct engine *engine, int max_parallel);
 void containers_free(struct containers *containers);
 /* Ends all of them; then calls gone(), at once or from the loop. */
 void containers_shut_down(
     struct containers *containers, void (*gone)(void *arg), void *arg);
+
+/* How many were given up before they were up, and are not gone yet.  left() is
+ * called when one of them is. */
+int containers_leaving(const struct containers *containers);
+void containers_when_left(
+    struct containers *containers, void (*left)(void *arg), void *arg);
 
 struct container *container_start(struct containers *containers,
     const struct container_options *options,

@@ -52,6 +52,7 @@ struct container {
 	struct event *doom;     /* it is to go, whatever it says */
 	int remove_tries;
 	bool removed;
+	bool up;                    /* it was, at some time */
 	bool stays;                 /* behind the end of the program */
 	struct strlist create_argv; /* CONTAINER_COPY only */
 	char *tar;
@@ -68,8 +69,12 @@ struct containers {
 	int ending_max;
 	void (*gone)(void *arg);
 	void *gone_arg;
+	void (*left)(void *arg);
+	void *left_arg;
 };
 
+/* Nobody else is there to report its end, or to watch our pipe. */
+bool container_is_program(const struct container *container);
 void container_free(struct container *container);
 /* How long it has to go by itself, or until its removal is tried again. */
 void container_doom(struct container *container, int milliseconds);

@@ -13,9 +13,7 @@ on_payload(void *arg, const char *data, size_t length)
 	/* Without a runner only the engine's words tell how it ended, and it
 	 * speaks on the same stream. */
 	if (!side->ready ||
-	    ((container->mode == CONTAINER_COPY ||
-	         container->mode == CONTAINER_LOADED) &&
-	        side->stream == CHILD_STDERR))
+	    (container_is_program(container) && side->stream == CHILD_STDERR))
 		capture_add(&container->words, data, length);
 	if (!side->ready)
 		return;
@@ -80,11 +78,13 @@ on_end(struct side *side, enum container_end_kind kind, int number)
 	if (container->state == CONTAINER_RUNNING ||
 	    side->stream != CHILD_STDOUT)
 		on_side_ended(side, kind, number);
-	else
+	else {
+		container->end.died = true;
 		container_ended(container,
 		    container->state == CONTAINER_STARTING ? CONTAINER_FAILED
 		                                           : CONTAINER_LOST,
-		    0);
+		    kind == CONTAINER_SIGNALED ? number : 0);
+	}
 }
 
 static void

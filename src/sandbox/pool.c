@@ -1,5 +1,6 @@
 #include "sandbox/pool.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -21,6 +22,10 @@
 /* Starts at once, at least: most of a start is the engine waiting for itself.
  */
 #define STARTING_MIN 4
+/* With so many on their way out that never came up, no more are started. */
+#define LEAVING_MAX 16
+/* Windows after which an interpreter that did not wait is tried again. */
+#define COLD_WINDOWS 10
 
 struct warm {
 	TAILQ_ENTRY(warm) entry;
@@ -32,6 +37,7 @@ TAILQ_HEAD(warms, warm);
 
 struct taker {
 	TAILQ_ENTRY(taker) entry;
+	uint64_t number; /* in the order in which they came */
 	const struct pool_callbacks *callbacks;
 	void *arg;
 };
@@ -42,6 +48,8 @@ struct shelf {
 	const struct language *language;
 	bool offline;
 	enum container_mode mode;
+	bool has_shell;   /* a runner has spoken, so that is known */
+	int cold_windows; /* since the interpreter was found not to wait */
 	struct warms ready, starting;
 	int ready_count, starting_count;
 	TAILQ_HEAD(takers, taker) takers;
@@ -63,6 +71,7 @@ struct pool {
 	struct shelf *shelves;
 	size_t shelf_count;
 	int starting_max;
+	uint64_t last_taker;
 	struct event *refill;
 	bool closed;
 };
@@ -84,7 +93,9 @@ take_ready(struct shelf *shelf, enum container_mode *mode)
 	struct container *container = warm->container;
 
 	*mode = warm->mode;
-	shelf->failures = 0; /* one that is of use to somebody */
+	/* One that is of use to somebody. */
+	shelf->failures = 0;
+	evtimer_del(shelf->rest);
 	TAILQ_REMOVE(&shelf->ready, warm, entry);
 	shelf->ready_count--;
 	free(warm);
@@ -153,6 +164,7 @@ on_ready(void *arg)
 	shelf->starting_count--;
 	TAILQ_INSERT_TAIL(&shelf->ready, warm, entry);
 	shelf->ready_count++;
+	shelf->has_shell |= container_has_shell(warm->mode);
 	delay = shelf->taker_count > 0 ? REFILL_DELAY_MS : 0;
 	serve_takers(shelf);
 	drop_spares(shelf, shelf->wanted);
@@ -160,12 +172,15 @@ on_ready(void *arg)
 	watch_after(shelf->pool->refill, delay);
 }
 
-/* The next spare of this kind has to wait, longer each time. */
+/* The next spare of this kind has to wait, longer each time; many that go at
+ * once went for one reason. */
 static void
 back_off(struct shelf *shelf)
 {
 	int seconds = 2 << shelf->failures;
 
+	if (evtimer_pending(shelf->rest, NULL))
+		return;
 	if (seconds < BACKOFF_MAX_SECONDS)
 		shelf->failures++;
 	else
@@ -303,6 +318,13 @@ starting_total(const struct pool *pool)
 }
 
 static bool
+may_start(const struct pool *pool)
+{
+	return !pool->closed && starting_total(pool) < pool->starting_max &&
+	    containers_leaving(pool->containers) < LEAVING_MAX;
+}
+
+static bool
 anyone_waits(const struct pool *pool)
 {
 	for (size_t i = 0; i < pool->shelf_count; i++)
@@ -311,17 +333,60 @@ anyone_waits(const struct pool *pool)
 	return false;
 }
 
+/* The first taker that nothing is started for. */
+static const struct taker *
+left_out(const struct shelf *shelf)
+{
+	const struct taker *taker = TAILQ_FIRST(&shelf->takers);
+
+	for (int i = 0; taker != NULL && i < shelf->starting_count; i++)
+		taker = TAILQ_NEXT(taker, entry);
+	return taker;
+}
+
+/* Where a call has waited the longest for a start; NULL: nowhere. */
+static struct shelf *
+next_shelf(const struct pool *pool)
+{
+	const struct taker *first = NULL;
+	struct shelf *next = NULL;
+
+	for (size_t i = 0; i < pool->shelf_count; i++) {
+		const struct taker *taker = left_out(&pool->shelves[i]);
+
+		if (taker == NULL ||
+		    (first != NULL && first->number < taker->number))
+			continue;
+		first = taker;
+		next = &pool->shelves[i];
+	}
+	return next;
+}
+
 /* Starts what calls wait for, as much at once as does the engine good. */
 static void
 balance(struct pool *pool)
 {
-	for (size_t i = 0; i < pool->shelf_count && !pool->closed; i++) {
-		struct shelf *shelf = &pool->shelves[i];
+	struct shelf *shelf;
 
-		while (shelf->starting_count < shelf->taker_count &&
-		    starting_total(pool) < pool->starting_max)
-			start_one(shelf); /* or one taker less */
-	}
+	while (may_start(pool) && (shelf = next_shelf(pool)) != NULL)
+		start_one(shelf); /* or one taker less */
+}
+
+/* Each kind may have --pool of them, and all together what calls at once
+ * can use. */
+static bool
+has_room(const struct shelf *shelf)
+{
+	const struct pool *pool = shelf->pool;
+	int total = 0;
+
+	for (size_t i = 0; i < pool->shelf_count; i++)
+		total += pool->shelves[i].ready_count +
+		    pool->shelves[i].starting_count;
+	return shelf->ready_count + shelf->starting_count <
+	    pool->settings->pool ||
+	    total < pool->settings->max_parallel;
 }
 
 static bool
@@ -329,8 +394,8 @@ wants_spare(const struct shelf *shelf)
 {
 	return shelf->ready_count + shelf->starting_count < shelf->wanted &&
 	    shelf->mode != CONTAINER_COPY &&
-	    !evtimer_pending(shelf->rest, NULL) &&
-	    starting_total(shelf->pool) < shelf->pool->starting_max;
+	    !evtimer_pending(shelf->rest, NULL) && may_start(shelf->pool) &&
+	    has_room(shelf);
 }
 
 static void
@@ -343,7 +408,7 @@ on_refill(evutil_socket_t fd, short what, void *arg)
 	balance(pool);
 	if (anyone_waits(pool))
 		return; /* when they have been served, this comes again */
-	for (size_t i = 0; i < pool->shelf_count && !pool->closed; i++)
+	for (size_t i = 0; i < pool->shelf_count; i++)
 		while (wants_spare(&pool->shelves[i]))
 			start_one(&pool->shelves[i]); /* or it rests */
 }
@@ -376,6 +441,23 @@ first_mode(const struct shelf *shelf)
 	    : CONTAINER_PLAIN;
 }
 
+/* What did not work then may have been mended: soon, where it costs sessions,
+ * and else when nobody has called for long. */
+static void
+reconsider_mode(struct shelf *shelf, bool unused)
+{
+	bool cold = shelf->mode != first_mode(shelf) &&
+	    shelf->mode == CONTAINER_PLAIN &&
+	    ++shelf->cold_windows >= COLD_WINDOWS;
+
+	if (unused)
+		shelf->has_shell = false;
+	if (cold)
+		drop_spares(shelf, 0);
+	if (cold || unused)
+		shelf->mode = first_mode(shelf);
+}
+
 static void
 on_window(evutil_socket_t fd, short what, void *arg)
 {
@@ -390,12 +472,20 @@ on_window(evutil_socket_t fd, short what, void *arg)
 		    1000 * (shelf->shrunk ? IDLE_SECONDS : WINDOW_SECONDS));
 	} else {
 		shelf->wanted = 0;
-		/* What did not work then may have been mended. */
-		if (shelf->mode == CONTAINER_PLAIN)
-			shelf->mode = first_mode(shelf);
 	}
+	reconsider_mode(shelf, shelf->wanted == 0);
 	shelf->peak = shelf->in_flight + shelf->taker_count;
 	drop_spares(shelf, shelf->wanted);
+}
+
+/* One that never came up is gone: there is room for another. */
+static void
+on_left(void *arg)
+{
+	struct pool *pool = arg;
+
+	if (!pool->closed)
+		watch_after(pool->refill, 0);
 }
 
 struct pool *
@@ -413,6 +503,7 @@ pool_new(struct event_base *base, struct containers *containers,
 	pool->starting_max =
 	    processors > STARTING_MIN ? (int)processors : STARTING_MIN;
 	pool->refill = evtimer_new(base, on_refill, pool);
+	containers_when_left(containers, on_left, pool);
 	for (size_t i = 0; i < pool->shelf_count; i++) {
 		struct shelf *shelf = &pool->shelves[i];
 
@@ -467,6 +558,7 @@ void
 pool_free(struct pool *pool)
 {
 	pool_close(pool);
+	containers_when_left(pool->containers, NULL, NULL);
 	event_free(pool->refill);
 	for (size_t i = 0; i < pool->shelf_count; i++)
 		shelf_release(&pool->shelves[i]);
@@ -504,6 +596,7 @@ pool_take(struct pool *pool, const struct language *language, bool offline,
 	struct shelf *shelf = shelf_of(pool, language, offline);
 	struct taker *taker = xcalloc(1, sizeof(*taker));
 
+	taker->number = pool->last_taker++;
 	taker->callbacks = callbacks;
 	taker->arg = arg;
 	TAILQ_INSERT_TAIL(&shelf->takers, taker, entry);
@@ -553,7 +646,18 @@ pool_set_mode(struct pool *pool, const struct language *language,
 			continue;
 		drop_spares(shelf, 0);
 		shelf->mode = mode;
+		shelf->cold_windows = 0;
 		changed = true;
 	}
 	return changed;
+}
+
+bool
+pool_knows_shell(const struct pool *pool, const struct language *language)
+{
+	for (size_t i = 0; i < pool->shelf_count; i++)
+		if (pool->shelves[i].language == language &&
+		    pool->shelves[i].has_shell)
+			return true;
+	return false;
 }

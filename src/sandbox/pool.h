@@ -11,7 +11,8 @@
  * lists the tools costs nothing): --pool of them, or as many as calls were
  * under way together, up to --max-parallel.  They go again when no call has
  * come for a while.  Starting spare ones waits while calls wait, and keeps
- * away from the moment in which a program starts.
+ * away from the moment in which a program starts.  Calls of all languages are
+ * served in the order in which they came.
  */
 
 struct pool;
@@ -44,5 +45,7 @@ void pool_give_back(
  * that already. */
 bool pool_set_mode(struct pool *pool, const struct language *language,
     enum container_mode mode);
+/* Whether its image has been seen to have a shell. */
+bool pool_knows_shell(const struct pool *pool, const struct language *language);
 
 #endif

@@ -115,19 +115,19 @@ call_stop_clock(struct call *call)
  * waited.  The CLI ended by itself and has passed on everything that was said
  * in there, and "started" was not: the code did not run, and may.  So may all
  * spares have died, of which there are no more than programs at once.  What a
- * session knew is gone.  An installer may have been at work, which is as likely
- * to be the cause.
+ * session knew is gone.  An installer may have been at work, or the interpreter
+ * have died over code that is too large for it, which are as likely to be the
+ * cause.
  */
 static bool
 may_run_again(struct call *call, const struct container_end *end)
 {
-	int most = call->job.packages.count > 0
-	    ? 1
-	    : call->sandbox->settings->max_parallel;
+	bool once = call->job.packages.count > 0 || end->died;
+	int most = once ? 1 : call->sandbox->settings->max_parallel;
 
 	return end->kind == CONTAINER_LOST && !call->started &&
-	    !call->continues && end->cli_status >= 0 &&
-	    end->cli_status != 125 && call->notes.total == 0 &&
+	    !call->continues && call->notes.total == 0 &&
+	    (end->died || (end->cli_status >= 0 && end->cli_status != 125)) &&
 	    call->losses++ < most;
 }
 
@@ -160,6 +160,12 @@ describe_loss(struct call *call, const struct container_end *end)
 		        ? ", because the container went away meanwhile, most "
 		          "likely for want of memory"
 		        : ", because the container went away meanwhile");
+	else if (end->died && end->number == SIGKILL)
+		err_set(&call->err, ERR_ARGUMENT,
+		    "The interpreter was killed before it had taken in the "
+		    "code, most likely for want of memory: it has %s. The "
+		    "program did not run.",
+		    call->sandbox->settings->memory);
 	else if (end->late)
 		err_set(&call->err, ERR_ENGINE,
 		    "The container did not take the code within %d seconds: "

@@ -59,7 +59,9 @@ struct call {
 	bool pulled;
 	bool retried;
 	bool cooled; /* it has seen an interpreter that did not wait */
-	int losses;  /* of containers that had died while they waited */
+	bool shell_missed;
+	uint64_t asked_ms; /* for a container */
+	int losses;        /* of containers that had died while they waited */
 	enum container_mode mode;
 	struct err err; /* of the last attempt to start a container */
 	enum phase phase;

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/monotonic.h"
 #include "sandbox/sandbox_private.h"
 
 /* How a call gets what it runs in: its session, or a container of its own. */
@@ -86,9 +87,30 @@ give_up_warmth(struct call *call)
 }
 
 static bool
-has_shell(enum container_mode mode)
+names_shell(const char *words)
 {
-	return mode == CONTAINER_WARM || mode == CONTAINER_PLAIN;
+	static const char *const names[] = {"\"sh\"", "`sh`", "'sh'"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strstr(words, names[i]) != NULL)
+			return true;
+	return false;
+}
+
+/* 127 is the engine's word for a command that the image does not have, and for
+ * any file that the engine itself misses: unless it names the shell, once may
+ * be chance. */
+static bool
+lacks_shell(struct call *call, const struct container_end *end,
+    enum container_mode mode)
+{
+	bool again = call->shell_missed;
+
+	if (end->cli_status != 127 || !container_has_shell(mode) ||
+	    pool_knows_shell(call->sandbox->pool, call->job.language))
+		return false;
+	call->shell_missed = true;
+	return again || names_shell(end->words);
 }
 
 static void
@@ -107,10 +129,18 @@ do_without_shell(struct call *call)
 	call_take_container(call);
 }
 
+/* The start that was too slow may have begun long before the call came. */
+static bool
+has_waited(const struct call *call)
+{
+	return monotonic_ms() - call->asked_ms >=
+	    (CONTAINER_START_SECONDS - 1) * 1000;
+}
+
 /*
  * No container could be started.  What we know how to mend: an interpreter
- * that does not wait, an image with no shell for our runner (127 is the
- * engine's word for it), and an image that is missing.
+ * that does not wait, an image with no shell for our runner, and an image that
+ * is missing.
  */
 void
 call_not_started(
@@ -129,13 +159,13 @@ call_not_started(
 		call_fail(call, &call->err);
 	} else if (end->runner_spoke && mode == CONTAINER_WARM) {
 		give_up_warmth(call);
-	} else if (has_shell(mode) && end->cli_status == 127) {
+	} else if (lacks_shell(call, end, mode)) {
 		do_without_shell(call);
 	} else if (!call->pulled && end->cli_status > 0) {
 		call->pulled = true;
 		image_ensure(call->sandbox->images, image_of(call),
 		    &image_callbacks, call);
-	} else if (end->late) {
+	} else if (end->late && has_waited(call)) {
 		call_fail(call, &call->err);
 	} else {
 		try_again(call);
@@ -146,7 +176,7 @@ call_not_started(
 static int
 check_mode(struct call *call, enum container_mode mode, struct err *err)
 {
-	if (!has_shell(mode) &&
+	if (!container_has_shell(mode) &&
 	    (!job_is_plain(&call->job) || call->job.outputs.count > 0))
 		return err_set(err, ERR_IMAGE,
 		    "The image %s has no shell, so that nothing but code can "
@@ -189,6 +219,7 @@ static const struct pool_callbacks pool_callbacks = {
 void
 call_take_container(struct call *call)
 {
+	call->asked_ms = monotonic_ms();
 	pool_take(call->sandbox->pool, call->job.language, call->job.offline,
 	    &pool_callbacks, call);
 }

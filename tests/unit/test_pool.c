@@ -24,6 +24,12 @@ struct container *__wrap_container_start(struct containers *containers,
     const struct container_callbacks *callbacks, void *arg, struct err *err);
 void __real_container_abandon(struct container *container);
 void __wrap_container_abandon(struct container *container);
+int __real_containers_leaving(const struct containers *containers);
+int __wrap_containers_leaving(const struct containers *containers);
+void __real_containers_when_left(
+    struct containers *containers, void (*left)(void *arg), void *arg);
+void __wrap_containers_when_left(
+    struct containers *containers, void (*left)(void *arg), void *arg);
 
 #define TICK_MS 50
 #define STARTS_MAX 100
@@ -32,11 +38,16 @@ static struct start {
 	const struct container_callbacks *callbacks;
 	void *arg;
 	const struct language *language;
+	enum container_mode mode;
 	enum { STARTING, READY, TAKEN, GONE } state;
 } starts[STARTS_MAX];
 static size_t start_count;
 static const struct language *broken; /* containers of it cannot be started */
 static bool in_pool_test;
+static int leaving; /* that were given up, and that the engine still has */
+static bool linger; /* those that are given up do not go by themselves */
+static void (*tell_left)(void *arg);
+static void *tell_left_arg;
 static long long clock_ms;
 
 static struct event_base *base;
@@ -66,7 +77,8 @@ __wrap_container_start(struct containers *containers,
 		    containers, options, callbacks, arg, err);
 	ck_assert_uint_lt(start_count, STARTS_MAX);
 	start_count++;
-	*start = (struct start){callbacks, arg, options->language, STARTING};
+	*start = (struct start){
+	    callbacks, arg, options->language, options->mode, STARTING};
 	if (options->language != broken)
 		return (struct container *)start;
 	start->state = GONE;
@@ -77,10 +89,30 @@ __wrap_container_start(struct containers *containers,
 void
 __wrap_container_abandon(struct container *container)
 {
-	if (in_pool_test)
-		((struct start *)container)->state = GONE;
-	else
+	struct start *start = (struct start *)container;
+
+	if (!in_pool_test) {
 		__real_container_abandon(container);
+		return;
+	}
+	leaving += linger && start->state == STARTING;
+	start->state = GONE;
+}
+
+int
+__wrap_containers_leaving(const struct containers *containers)
+{
+	return in_pool_test ? leaving : __real_containers_leaving(containers);
+}
+
+void
+__wrap_containers_when_left(
+    struct containers *containers, void (*left)(void *arg), void *arg)
+{
+	if (!in_pool_test)
+		__real_containers_when_left(containers, left, arg);
+	tell_left = left;
+	tell_left_arg = arg;
 }
 
 /* What became of a call: its number is arg. */
@@ -214,6 +246,8 @@ set_up(void)
 	in_pool_test = true;
 	clock_ms = 1000000;
 	start_count = turns = 0;
+	leaving = 0;
+	linger = false;
 	broken = NULL;
 	for (size_t i = 0; i < STARTS_MAX; i++)
 		outcomes[i] = (struct outcome){0};
@@ -424,6 +458,138 @@ START_TEST(spares_that_keep_dying_are_put_off_longer_each_time)
 }
 END_TEST
 
+/* Four start at once, and one of each language waits, which are served as they
+ * came, however many of the first language come behind them. */
+START_TEST(no_language_starves_another)
+{
+	open_pool("0");
+	for (size_t i = 0; i < 4; i++)
+		take(python, &outcomes[i]);
+	take(javascript, &outcomes[4]);
+	for (size_t i = 5; i < 12; i++)
+		take(python, &outcomes[i]);
+	while (all_ready() > 0)
+		;
+	ck_assert_ptr_nonnull(outcomes[4].start);
+	ck_assert_uint_le(outcomes[4].turn, 7);
+	for (size_t i = 0; i < 12; i++)
+		ck_assert_ptr_nonnull(outcomes[i].start);
+}
+END_TEST
+
+START_TEST(no_call_waits_behind_later_ones)
+{
+	size_t next = 5;
+
+	open_pool("0");
+	for (size_t i = 0; i < 4; i++)
+		take(python, &outcomes[i]);
+	take(javascript, &outcomes[4]);
+	/* For each that comes up, another call of the same language. */
+	for (size_t i = 0; outcomes[4].start == NULL && i < start_count; i++) {
+		ck_assert_uint_lt(next, 12);
+		take(python, &outcomes[next++]);
+		starts[i].state = READY;
+		starts[i].callbacks->ready(starts[i].arg);
+	}
+	ck_assert_ptr_nonnull(outcomes[4].start);
+	while (all_ready() > 0)
+		;
+}
+END_TEST
+
+/* Calls that are cancelled while they start leave the engine with work. */
+START_TEST(starts_that_linger_are_bounded)
+{
+	size_t before;
+
+	open_pool("0");
+	linger = true;
+	for (size_t i = 0; i < 60; i++) {
+		take(python, &outcomes[0]);
+		pool_forget(pool, &outcomes[0]);
+	}
+	ck_assert_uint_eq(start_count, 16);
+	take(python, &outcomes[1]);
+	seconds(5);
+	ck_assert_ptr_null(outcomes[1].start);
+	before = start_count;
+	leaving--;
+	tell_left(tell_left_arg);
+	seconds(1);
+	ck_assert_uint_eq(start_count, before + 1);
+	ck_assert_ptr_nonnull(outcomes[1].start);
+}
+END_TEST
+
+/* Six at once in the first language leave room for --pool in the other. */
+START_TEST(spares_of_all_languages_are_bounded)
+{
+	open_pool("1");
+	calls_at_once(6);
+	for (size_t i = 0; i < 6; i++)
+		take(javascript, &outcomes[10 + i]);
+	while (all_ready() > 0)
+		;
+	for (size_t i = 0; i < 6; i++)
+		pool_give_back(pool, javascript, false);
+	seconds(5);
+	ck_assert_uint_eq(count(python, READY), 6);
+	ck_assert_uint_eq(count(javascript, READY), 1);
+}
+END_TEST
+
+/* A daemon that is restarted takes all of them at once. */
+START_TEST(spares_that_die_together_are_put_off_once)
+{
+	open_pool("1");
+	calls_at_once(5);
+	seconds(5);
+	ck_assert_uint_eq(count(python, READY), 5);
+	lose_spares();
+	seconds(3);
+	ck_assert_uint_eq(count(python, READY), 5);
+}
+END_TEST
+
+START_TEST(a_call_that_is_served_ends_the_rest)
+{
+	open_pool("1");
+	call(python);
+	for (int i = 0; i < 30; i++) {
+		seconds(1);
+		lose_spares();
+	}
+	ck_assert_uint_eq(count(python, READY), 0);
+	call(python);
+	seconds(1);
+	ck_assert_uint_eq(count(python, READY), 1);
+}
+END_TEST
+
+/* An interpreter that did not wait is tried again, although calls go on. */
+START_TEST(warmth_is_tried_again)
+{
+	enum container_mode first = CONTAINER_COPY, last = CONTAINER_COPY;
+
+	open_pool("0");
+	ck_assert(!pool_knows_shell(pool, python));
+	call(python);
+	ck_assert(pool_knows_shell(pool, python));
+	ck_assert(!pool_knows_shell(pool, javascript));
+	pool_set_mode(pool, python, CONTAINER_PLAIN);
+	for (int i = 0; i < 25; i++) {
+		take(python, &outcomes[0]);
+		last = starts[start_count - 1].mode;
+		first = i == 0 ? last : first;
+		pool_forget(pool, &outcomes[0]);
+		let_pass(30);
+	}
+	ck_assert_int_eq(first, CONTAINER_PLAIN);
+	ck_assert_int_eq(last, CONTAINER_WARM);
+}
+END_TEST
+
 /* Four start at once, and a fifth waits; then nobody wants those four. */
 START_TEST(starts_that_are_given_up_make_room)
 {
@@ -451,6 +617,13 @@ pool_suite(void)
 	tcase_add_test(tcase, a_call_and_then_a_spare);
 	tcase_add_test(tcase, without_a_pool_no_spare);
 	tcase_add_test(tcase, first_come_first_served);
+	tcase_add_test(tcase, no_language_starves_another);
+	tcase_add_test(tcase, no_call_waits_behind_later_ones);
+	tcase_add_test(tcase, starts_that_linger_are_bounded);
+	tcase_add_test(tcase, spares_of_all_languages_are_bounded);
+	tcase_add_test(tcase, spares_that_die_together_are_put_off_once);
+	tcase_add_test(tcase, a_call_that_is_served_ends_the_rest);
+	tcase_add_test(tcase, warmth_is_tried_again);
 	tcase_add_test(tcase, spares_wait_for_calls);
 	tcase_add_test(tcase, grows_with_the_calls_that_come_together);
 	tcase_add_test(tcase, grows_no_further_than_max_parallel);
