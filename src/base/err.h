@@ -15,6 +15,7 @@ enum err_code {
 	ERR_PARAMS,   /* no such tool, resource, or malformed parameters */
 	ERR_RESOURCE, /* no such resource */
 	ERR_SESSION,  /* no such session over HTTP */
+	ERR_FULL,     /* ... and no room for another */
 	ERR_META,     /* params that are none, or lack what _meta must carry */
 	ERR_HEADER,   /* a header does not match the message */
 	ERR_CAPABILITY, /* the client would have to be able to do more */

@@ -173,21 +173,25 @@ send_error(const struct pending *call, const struct reply *reply,
 
 /* As it would be answered: by its result, or by an error. */
 static void
-end_task(struct task *task, struct reply *reply, int status, struct err *err)
+end_task(const struct pending *call, struct reply *reply, int status,
+    struct err *err)
 {
-	char *text = status == 0 ? json_write_value(reply->result) : NULL;
-	char *data;
+	char *text = NULL, *data;
 
+	if (status == 0) {
+		reply_complete(reply, call->revision);
+		text = json_write_value(reply->result);
+	}
 	if (text != NULL) {
-		task_complete(task, text);
+		task_complete(call->task, text);
 		return;
 	}
 	if (status == 0)
 		err_set(err, ERR_INTERNAL,
 		    "the result could not be written as JSON");
 	data = json_write_value(reply->error_data);
-	task_fail(
-	    task, json_write_value(rpc_error_object(reply->doc, err, data)));
+	task_fail(call->task,
+	    json_write_value(rpc_error_object(reply->doc, err, data)));
 	free(data);
 }
 
@@ -205,7 +209,7 @@ on_done(void *arg, const struct outcome *outcome)
 	reply_init(&reply);
 	status = call->answer(call, outcome, &reply, &err);
 	if (call->task != NULL)
-		end_task(call->task, &reply, status, &err);
+		end_task(call, &reply, status, &err);
 	else if (status != 0)
 		send_error(call, &reply, &err);
 	else

@@ -206,9 +206,7 @@ run_method(struct mcp_client *client, const struct method *method,
 		refuse(request, &err, reply.error_data);
 	else if (!later)
 		reply_send(&reply, &request->outlet, request->message->id,
-		    strcmp(method->name, "initialize") == 0
-		        ? client->revision
-		        : request->revision);
+		    request->revision);
 	reply_release(&reply);
 }
 

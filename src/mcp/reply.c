@@ -45,13 +45,16 @@ reply_meta(yyjson_mut_doc *doc, yyjson_mut_val *result)
 	return meta;
 }
 
-static void
-add_modern_fields(struct reply *reply, enum revision revision)
+void
+reply_complete(struct reply *reply, enum revision revision)
 {
 	yyjson_mut_doc *doc = reply->doc;
 	yyjson_mut_val *result = reply->result;
-	yyjson_mut_val *info = reply_server_info(doc, revision);
+	yyjson_mut_val *info;
 
+	if (!revision_is_modern(revision))
+		return;
+	info = reply_server_info(doc, revision);
 	yyjson_mut_obj_add_str(doc, result, "resultType",
 	    reply->result_type != NULL ? reply->result_type : "complete");
 	yyjson_mut_obj_add_val(doc, reply_meta(doc, result),
@@ -81,8 +84,7 @@ reply_send(struct reply *reply, const struct outlet *outlet, const char *id,
 	size_t length;
 	char *text;
 
-	if (revision_is_modern(revision))
-		add_modern_fields(reply, revision);
+	reply_complete(reply, revision);
 	text = rpc_result(id, reply->doc, reply->result, &length);
 	if (text != NULL) {
 		send_text(outlet, text, length, ERR_NONE);

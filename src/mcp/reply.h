@@ -25,6 +25,8 @@ struct reply {
 
 void reply_init(struct reply *reply);
 void reply_release(struct reply *reply);
+/* Adds that: for a result that is kept, and not sent. */
+void reply_complete(struct reply *reply, enum revision revision);
 void reply_send(struct reply *reply, const struct outlet *outlet,
     const char *id, enum revision revision);
 /* data is JSON text, or NULL. */

@@ -8,6 +8,7 @@
 #include "sandbox/work_path.h"
 
 #define ENVIRONMENTS_URI "sandbox://environments"
+#define URI_MAX 16384
 #define ENVIRONMENTS_TYPE "application/json"
 
 void
@@ -126,7 +127,9 @@ resource_error(yyjson_mut_doc *doc, const char *uri, enum revision revision,
 {
 	yyjson_mut_val *data = yyjson_mut_obj(doc);
 
-	yyjson_mut_obj_add_strcpy(doc, data, "uri", uri);
+	/* No longer than any that there is. */
+	if (strlen(uri) <= URI_MAX)
+		yyjson_mut_obj_add_strcpy(doc, data, "uri", uri);
 	if (err->code == ERR_RESOURCE && revision_is_modern(revision))
 		err->code = ERR_PARAMS;
 	return data;

@@ -19,6 +19,8 @@
 #define INPUT_MAX (HTTP_BODY_MAX + HTTP_BODY_MAX / 8 + HTTP_HEADERS_MAX)
 /* ... and all of them together. */
 #define INPUT_SUM_MAX (4 * INPUT_MAX)
+/* Answers that nobody has read yet, of all of them together. */
+#define BACKLOG_SUM_MAX ((size_t)256 * 1024 * 1024)
 
 static const struct timeval silence = {.tv_sec = HTTP_SILENCE_SECONDS};
 /* libevent remembers the limit before none. */
@@ -136,6 +138,24 @@ find_largest(struct http_connections *all)
 	return largest;
 }
 
+/* NULL: they hold no more than they may. */
+static struct http_connection *
+find_laggard(struct http_connections *all)
+{
+	struct http_connection *connection, *laggard = NULL;
+	size_t backlog, most = 0, sum = 0;
+
+	TAILQ_FOREACH (connection, &all->list, entry) {
+		backlog = http_connection_backlog(connection);
+		sum += backlog;
+		if (backlog > most) {
+			most = backlog;
+			laggard = connection;
+		}
+	}
+	return sum > BACKLOG_SUM_MAX ? laggard : NULL;
+}
+
 /* One that sends, before one that reads; NULL: it is our turn on all. */
 static struct http_connection *
 find_idle(struct http_connections *all)
@@ -167,6 +187,8 @@ on_tidy(evutil_socket_t fd, short what, void *arg)
 	while ((connection = find_largest(all)) != NULL &&
 	    (connection->received > INPUT_MAX || all->received > INPUT_SUM_MAX))
 		close_connection(connection, "it has sent too much");
+	while ((connection = find_laggard(all)) != NULL)
+		close_connection(connection, "it does not read its answers");
 	while (all->count > all->most && (connection = find_idle(all)) != NULL)
 		close_connection(connection, "there are too many");
 }
@@ -274,6 +296,7 @@ void
 http_connection_answered(struct http_connection *connection)
 {
 	begin_turn(connection);
+	event_active(connection->all->tidy, EV_TIMEOUT, 0);
 }
 
 size_t

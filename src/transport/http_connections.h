@@ -11,7 +11,7 @@
  * request or reads an answer, and has so long for that; in ours it may take as
  * long as it takes.  When there are too many connections, the one that has
  * waited the longest for its client goes; when they hold too many bytes, the
- * one that holds the most.
+ * one that holds the most, and so when too many bytes wait for their readers.
  */
 
 /* As much as over stdio. */

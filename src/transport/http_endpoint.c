@@ -161,14 +161,15 @@ handle_modern(struct http_endpoint *endpoint, struct evhttp_request *request,
 
 /* A session is there once initialize has been answered. */
 static void
-open_session(struct http_endpoint *endpoint, struct http_exchange *exchange,
-    const struct rpc_message *message)
+open_session(struct http_endpoint *endpoint, struct evhttp_request *request,
+    struct http_exchange *exchange, const struct rpc_message *message)
 {
 	struct http_session *session = http_session_new(endpoint->sessions);
 	struct mcp_client *client;
 
 	if (session == NULL) {
-		answer_error(exchange, message->id, ERR_BUSY,
+		http_add_header(request, "Retry-After", "1");
+		answer_error(exchange, message->id, ERR_FULL,
 		    "there are too many sessions; end one, or try later");
 		return;
 	}
@@ -216,7 +217,7 @@ handle_legacy(struct http_endpoint *endpoint, struct evhttp_request *request,
 {
 	if (message->kind == RPC_REQUEST &&
 	    strcmp(message->method, "initialize") == 0)
-		open_session(endpoint, exchange, message);
+		open_session(endpoint, request, exchange, message);
 	else if (enter_session(endpoint, request, exchange, message->id))
 		deliver(exchange, message);
 }
@@ -302,14 +303,6 @@ handle_body(struct http_endpoint *endpoint, struct evhttp_request *request,
 }
 
 static bool
-accepts_us(const char *accept)
-{
-	return accept == NULL || strstr(accept, "*/*") != NULL ||
-	    strstr(accept, "application/") != NULL ||
-	    strstr(accept, "text/") != NULL;
-}
-
-static bool
 is_json(const char *content_type)
 {
 	return content_type != NULL &&
@@ -323,7 +316,8 @@ http_endpoint_post(struct http_endpoint *endpoint,
 	if (!is_json(http_header(request, "Content-Type")))
 		http_send_status(
 		    request, 415, "Send JSON: Content-Type: application/json");
-	else if (!accepts_us(http_header(request, "Accept")))
+	else if (!http_accepts(request, "application/json") &&
+	    !http_accepts(request, "text/event-stream"))
 		http_send_status(request, 406, ACCEPT_BOTH);
 	else if (endpoint->closed || endpoint->unsettled >= endpoint->most) {
 		http_add_header(request, "Retry-After", "1");
@@ -338,18 +332,19 @@ http_endpoint_delete(
     struct http_endpoint *endpoint, struct evhttp_request *request)
 {
 	const char *id = http_header(request, "Mcp-Session-Id");
-	struct http_session *session = NULL;
+	struct http_session *session;
 
-	if (id != NULL)
-		session = http_session_find(endpoint->sessions, id);
-	if (session != NULL)
-		http_session_end(session);
-	if (session != NULL)
-		http_send_status(request, 204, NULL);
-	else if (id != NULL)
-		http_send_status(request, 404, "There is no such session.");
-	else
+	if (id == NULL) {
 		http_send_status(request, 400, "Mcp-Session-Id is missing.");
+		return;
+	}
+	session = http_session_find(endpoint->sessions, id);
+	if (session == NULL) {
+		http_send_status(request, 404, "There is no such session.");
+		return;
+	}
+	http_session_end(session);
+	http_send_status(request, 204, NULL);
 }
 
 struct http_endpoint *

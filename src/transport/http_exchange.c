@@ -45,7 +45,7 @@ status_of(const struct http_exchange *exchange, enum err_code code)
 	case ERR_METHOD:
 	case ERR_SESSION:
 		return 404;
-	case ERR_BUSY:
+	case ERR_FULL:
 		return 503;
 	case ERR_REQUEST:
 	case ERR_META:
@@ -187,10 +187,10 @@ http_exchange_new(struct event_base *base, struct evhttp_request *request,
     const struct http_exchange_callbacks *callbacks, void *arg)
 {
 	struct http_exchange *exchange = xcalloc(1, sizeof(*exchange));
-	const char *accept = http_header(request, "Accept");
 
+	/* One that merely accepts anything may not expect a stream. */
 	exchange->reads_streams = http_takes_chunks(request) &&
-	    accept != NULL && strstr(accept, "text/event-stream") != NULL;
+	    http_asks_for(request, "text/event-stream");
 	exchange->request = request;
 	exchange->connection = connection;
 	exchange->callbacks = callbacks;

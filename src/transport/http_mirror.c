@@ -22,9 +22,18 @@ static const struct {
     {"tasks/cancel", "taskId"},
 };
 
+/* What a header may hold as it is: visible characters and blanks of ASCII. */
+static bool
+is_plain(const char *text)
+{
+	while (isblank((unsigned char)*text) || (*text > ' ' && *text <= '~'))
+		text++;
+	return *text == '\0';
+}
+
 /* The value without white space around it, and, where it may be encoded,
  * decoded if it says that it is; NULL when that cannot be done, or gives more
- * than a string. */
+ * than a string, or when it is none that a header may have. */
 static char *
 header_value(const char *text, bool may_be_encoded)
 {
@@ -33,6 +42,8 @@ header_value(const char *text, bool may_be_encoded)
 	size_t length;
 	char *value;
 
+	if (!is_plain(text))
+		return NULL;
 	while (isblank((unsigned char)*text))
 		text++;
 	length = strlen(text);

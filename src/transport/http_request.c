@@ -19,6 +19,88 @@ http_header(struct evhttp_request *request, const char *name)
 	    evhttp_request_get_input_headers(request), name);
 }
 
+static bool
+equals(const char *text, size_t length, const char *word, size_t word_length)
+{
+	return length == word_length && strncasecmp(text, word, length) == 0;
+}
+
+/* "q=0", "q=0.0": anything but this. */
+static bool
+is_refused(const char *parameters, size_t length)
+{
+	const char *end = parameters + length;
+	const char *weight = parameters;
+
+	while (weight < end && strncasecmp(weight, "q=", 2) != 0)
+		weight++;
+	if (weight >= end)
+		return false;
+	weight += 2;
+	weight += strspn(weight, "0.");
+	return weight >= end || strchr(" \t,;", *weight) != NULL;
+}
+
+/* One element of the list, such as text/html;q=0.5. */
+static bool
+element_fits(
+    const char *element, size_t length, const char *type, bool wildcards)
+{
+	size_t name = 0, family = strcspn(type, "/") + 1;
+
+	while (name < length && strchr(" \t;", element[name]) == NULL)
+		name++;
+	if (is_refused(element + name, length - name))
+		return false;
+	if (equals(element, name, type, strlen(type)))
+		return true;
+	return wildcards &&
+	    (equals(element, name, "*/*", 3) ||
+	        (name == family + 1 && element[family] == '*' &&
+	            strncasecmp(element, type, family) == 0));
+}
+
+static bool
+list_has(const char *list, const char *type, bool wildcards)
+{
+	while (*list != '\0') {
+		size_t length;
+
+		list += strspn(list, " \t,");
+		length = strcspn(list, ",");
+		if (element_fits(list, length, type, wildcards))
+			return true;
+		list += length;
+	}
+	return false;
+}
+
+/* The header may be spread over several lines. */
+static bool
+accept_has(struct evhttp_request *request, const char *type, bool wildcards)
+{
+	const struct evkeyval *header;
+
+	TAILQ_FOREACH (header, evhttp_request_get_input_headers(request), next)
+		if (strcasecmp(header->key, "Accept") == 0 &&
+		    list_has(header->value, type, wildcards))
+			return true;
+	return false;
+}
+
+bool
+http_accepts(struct evhttp_request *request, const char *type)
+{
+	return http_header(request, "Accept") == NULL ||
+	    accept_has(request, type, true);
+}
+
+bool
+http_asks_for(struct evhttp_request *request, const char *type)
+{
+	return accept_has(request, type, false);
+}
+
 void
 http_add_header(
     struct evhttp_request *request, const char *name, const char *value)

@@ -9,6 +9,10 @@ struct evhttp_request;
 
 /* NULL when it did not come. */
 const char *http_header(struct evhttp_request *request, const char *name);
+/* Whether the client can read this type; one that says nothing can. */
+bool http_accepts(struct evhttp_request *request, const char *type);
+/* Whether it names the type itself. */
+bool http_asks_for(struct evhttp_request *request, const char *type);
 /* For the answer. */
 void http_add_header(
     struct evhttp_request *request, const char *name, const char *value);

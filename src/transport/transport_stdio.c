@@ -20,8 +20,12 @@
 
 /* A request of 16 MiB of code may take twice that in JSON. */
 #define LINE_MAX_BYTES ((size_t)40 * 1024 * 1024)
-/* With so much unread by the client we read no further requests. */
+/* With so much unread by the client it misses what is said on the way; ... */
+#define UNSENT_NOTIFY_MAX ((size_t)1024 * 1024)
+/* ... we read no further requests; ... */
 #define UNSENT_MAX ((size_t)64 * 1024 * 1024)
+/* ... and, if those that were read before come to so much, it is let go. */
+#define UNSENT_END ((size_t)256 * 1024 * 1024)
 #define READ_SIZE ((size_t)64 * 1024)
 #define FLUSH_MS 1000
 
@@ -31,9 +35,11 @@ struct transport_stdio {
 	struct lines lines;
 	struct event *readable;
 	struct event *writable;
+	struct event *look; /* while paused, whether the client is gone */
 	struct evbuffer *unsent;
 	bool unpolled_in; /* a file or /dev/null: never blocks */
 	bool paused;
+	bool ending; /* the client has closed its end: no pause any more */
 	bool failed; /* otherwise the client went in good order */
 	int saved_flags[2];
 	void (*closed)(void *arg);
@@ -46,15 +52,16 @@ close_transport(struct transport_stdio *transport)
 	void (*closed)(void *arg) = transport->closed;
 
 	event_del(transport->readable);
+	evtimer_del(transport->look);
 	transport->closed = NULL;
 	if (closed != NULL)
 		closed(transport->arg);
 }
 
 static void
-fail(struct transport_stdio *transport, const char *what)
+fail(struct transport_stdio *transport, const char *what, const char *why)
 {
-	log_warn("%s: %s", what, strerror(errno));
+	log_warn("%s: %s", what, why);
 	transport->failed = true;
 }
 
@@ -64,7 +71,35 @@ resume_reading(struct transport_stdio *transport)
 	static const struct timeval now = {0};
 
 	transport->paused = false;
+	evtimer_del(transport->look);
 	watch(transport->readable, transport->unpolled_in ? &now : NULL);
+}
+
+static void
+pause_reading(struct transport_stdio *transport)
+{
+	static const struct timeval interval = {.tv_sec = 1};
+
+	transport->paused = true;
+	watch(transport->look, &interval);
+}
+
+/* One that has closed its end may wait for ours, and read nothing meanwhile:
+ * what it has sent before is little, and then comes the end. */
+static void
+on_look(evutil_socket_t fd, short what, void *arg)
+{
+	struct transport_stdio *transport = arg;
+	struct pollfd stdin_poll = {.fd = STDIN_FILENO, .events = POLLRDHUP};
+
+	(void)fd;
+	(void)what;
+	transport->ending = poll(&stdin_poll, 1, 0) == 1 &&
+	    (stdin_poll.revents & (POLLHUP | POLLRDHUP | POLLERR)) != 0;
+	if (transport->ending)
+		resume_reading(transport);
+	else
+		pause_reading(transport);
 }
 
 /* 0 when all that can go now has gone, -1 when the client is gone. */
@@ -81,6 +116,14 @@ write_some(struct transport_stdio *transport)
 }
 
 static void
+give_up(struct transport_stdio *transport)
+{
+	evbuffer_drain(
+	    transport->unsent, evbuffer_get_length(transport->unsent));
+	close_transport(transport);
+}
+
+static void
 on_writable(evutil_socket_t fd, short what, void *arg)
 {
 	struct transport_stdio *transport = arg;
@@ -91,10 +134,15 @@ on_writable(evutil_socket_t fd, short what, void *arg)
 		if (errno == EPIPE)
 			log_debug("the client does not read any more");
 		else
-			fail(transport, "cannot write to the client");
-		evbuffer_drain(
-		    transport->unsent, evbuffer_get_length(transport->unsent));
-		close_transport(transport);
+			fail(transport, "cannot write to the client",
+			    strerror(errno));
+		give_up(transport);
+		return;
+	}
+	if (evbuffer_get_length(transport->unsent) > UNSENT_END) {
+		fail(transport, "the client is let go",
+		    "it does not read its answers");
+		give_up(transport);
 		return;
 	}
 	if (evbuffer_get_length(transport->unsent) > 0)
@@ -115,6 +163,15 @@ send_message(void *arg, const char *message, size_t length)
 	if (write_some(transport) != 0 ||
 	    evbuffer_get_length(transport->unsent) > 0)
 		event_active(transport->writable, EV_WRITE, 0);
+}
+
+static void
+send_notification(void *arg, const char *message, size_t length)
+{
+	struct transport_stdio *transport = arg;
+
+	if (evbuffer_get_length(transport->unsent) < UNSENT_NOTIFY_MAX)
+		send_message(arg, message, length);
 }
 
 static void
@@ -162,13 +219,15 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 		lines_feed(&transport->lines, data, (size_t)got);
 	else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
 		if (got < 0)
-			fail(transport, "cannot read from the client");
+			fail(transport, "cannot read from the client",
+			    strerror(errno));
 		lines_finish(&transport->lines);
 		close_transport(transport);
 		return;
 	}
-	if (evbuffer_get_length(transport->unsent) >= UNSENT_MAX)
-		transport->paused = true;
+	if (evbuffer_get_length(transport->unsent) >= UNSENT_MAX &&
+	    !transport->ending)
+		pause_reading(transport);
 	else
 		resume_reading(transport);
 }
@@ -205,7 +264,7 @@ transport_stdio_new(struct event_base *base, struct mcp *mcp,
 	transport->closed = closed;
 	transport->arg = arg;
 	transport->client = mcp_client_new(mcp);
-	transport->outlet = (struct outlet){.notify = send_message,
+	transport->outlet = (struct outlet){.notify = send_notification,
 	    .reply = send_reply,
 	    .arg = transport,
 	    .owner = transport};
@@ -222,6 +281,7 @@ transport_stdio_new(struct event_base *base, struct mcp *mcp,
 	    cannot_be_polled(STDOUT_FILENO) ? -1 : STDOUT_FILENO,
 	    cannot_be_polled(STDOUT_FILENO) ? 0 : EV_WRITE, on_writable,
 	    transport);
+	transport->look = evtimer_new(base, on_look, transport);
 	set_nonblocking(transport->saved_flags);
 	resume_reading(transport);
 	return transport;
@@ -253,6 +313,7 @@ transport_stdio_free(struct transport_stdio *transport)
 			fcntl(fd, F_SETFL, transport->saved_flags[fd]);
 	event_free(transport->readable);
 	event_free(transport->writable);
+	event_free(transport->look);
 	evbuffer_free(transport->unsent);
 	lines_release(&transport->lines);
 	free(transport);
