@@ -138,22 +138,22 @@ find_largest(struct http_connections *all)
 	return largest;
 }
 
-/* NULL: they hold no more than they may. */
+/* Of those that hold more than most, the one that has had the longest to read
+ * it; NULL: they hold no more than they may. */
 static struct http_connection *
 find_laggard(struct http_connections *all)
 {
-	struct http_connection *connection, *laggard = NULL;
-	size_t backlog, most = 0, sum = 0;
+	struct http_connection *connection;
+	size_t sum = 0;
 
-	TAILQ_FOREACH (connection, &all->list, entry) {
-		backlog = http_connection_backlog(connection);
-		sum += backlog;
-		if (backlog > most) {
-			most = backlog;
-			laggard = connection;
-		}
-	}
-	return sum > BACKLOG_SUM_MAX ? laggard : NULL;
+	TAILQ_FOREACH (connection, &all->list, entry)
+		sum += http_connection_backlog(connection);
+	if (sum <= BACKLOG_SUM_MAX)
+		return NULL;
+	connection = TAILQ_FIRST(&all->list);
+	while (http_connection_backlog(connection) < sum / (size_t)all->count)
+		connection = TAILQ_NEXT(connection, entry);
+	return connection;
 }
 
 /* One that sends, before one that reads; NULL: it is our turn on all. */

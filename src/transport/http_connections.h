@@ -10,8 +10,9 @@
  * A connection is always in one of two turns.  In the client's it sends a
  * request or reads an answer, and has so long for that; in ours it may take as
  * long as it takes.  When there are too many connections, the one that has
- * waited the longest for its client goes; when they hold too many bytes, the
- * one that holds the most, and so when too many bytes wait for their readers.
+ * waited the longest for its client goes; when they have sent too many bytes,
+ * the one that has sent the most; and when too many wait to be read, one that
+ * holds many of them and has had the longest to read them.
  */
 
 /* As much as over stdio. */

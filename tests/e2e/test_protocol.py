@@ -4,7 +4,7 @@ import json
 import threading
 
 import pytest
-from harness import FLAT, NEWEST, Server, assert_refused, assert_success, facts_of, text_of, until
+from harness import FLAT, NEWEST, PATIENCE, Server, assert_refused, assert_success, facts_of, text_of, until
 
 LEGACY = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
 MODERN = "2026-07-28"
@@ -332,6 +332,35 @@ def test_client_that_does_not_read_for_a_while(fake, serve):
     for number in range(count):
         assert len(server.wait(f"u{number}")["result"]["tools"]) == 3
     writer.join()
+
+
+def test_end_of_stdin_of_a_client_that_does_not_read(fake, serve):
+    """It waits for the end of the server, which waits no longer for it to read."""
+    server = serve(fake())
+    count = 68 * 1024 * 1024 // len(json.dumps(server.request("tools/list")))
+    lines = b"".join(b'{"jsonrpc":"2.0","id":"u%d","method":"tools/list"}\n' % n for n in range(count))
+    with server.arrived:  # the reader stands still while we hold this
+        server.process.stdin.write(lines)
+        server.process.stdin.close()
+        assert server.process.wait(PATIENCE) == 0, server.stderr
+    server.wait_exit()
+
+
+def test_answers_that_are_never_read(fake, serve):
+    """Of calls that it took before: there is an end to what it keeps for their
+    client, and it says so."""
+    server = serve(fake(), "--max-output", "16m", "--max-parallel", "4")
+    code = "import sys; sys.stdout.write('\\x01' * (8 << 20))"  # six bytes each in JSON, and twice
+    with server.arrived:
+        for number in range(5):
+            server.process.stdin.write(json.dumps({
+                "jsonrpc": "2.0", "id": f"u{number}", "method": "tools/call",
+                "params": {"name": "run_python_code", "arguments": {"code": code}}}).encode() + b"\n")
+        server.process.stdin.flush()
+        assert server.process.wait(2 * PATIENCE) == 1
+    server.wait_exit()
+    until(lambda: "the client is let go: it does not read its answers" in server.stderr, what=lambda: server.stderr)
+    server.wait_no_containers()
 
 
 # Batches: in one revision, and only there.

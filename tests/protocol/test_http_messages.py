@@ -49,6 +49,14 @@ def closed_by_server(connection):
         return True
 
 
+def len_of_answer(call):
+    """None when the connection was closed before its end."""
+    try:
+        return len(call.response.read())
+    except (HTTPException, ConnectionError):
+        return None
+
+
 def answers_on(connection):
     """All that comes until the server closes the connection."""
     said = b""
@@ -131,7 +139,8 @@ def test_accept_of_something_else(http):
     message = body_of("server/discover", _meta=meta())
     assert http.send(http.post_bytes(message, {**headers_of("server/discover"), "Accept": "image/png"})
                      ).finish().status == 406
-    for accept in (None, "*/*", "application/json", "text/event-stream", "application/*;q=0.1"):
+    for accept in (None, "*/*", "application/json", "text/event-stream", "application/*;q=0.1", "TEXT/*, image/png",
+                   "image/png;q=0 ,Application/JSON; charset=utf-8"):
         assert http.send(http.post_bytes(message, {**headers_of("server/discover"), "Accept": accept})
                          ).finish().status == 200
 
@@ -142,9 +151,40 @@ def test_client_that_reads_no_streams(http):
                               headers={"Accept": "application/json"})
     assert call.header("Content-Type") == "application/json"
     assert call.result()["content"][0]["text"] == "1" and call.notifications() == []
-    refused = http.modern().request("subscriptions/listen", {"notifications": {}},
-                                    headers={"Accept": "application/json"})
-    assert refused.status == 406
+    for accept in ("application/json", "*/*", "application/json, text/event-stream;q=0", "text/event-streams"):
+        refused = http.modern().request("subscriptions/listen", {"notifications": {}}, headers={"Accept": accept})
+        assert refused.finish().status == 406, accept
+
+
+def test_client_that_reads_streams_says_so_in_its_own_way(http):
+    listen = ("subscriptions/listen", {"notifications": {}})
+    for accept in ("Text/Event-Stream", "application/json\r\nAccept: text/event-stream", "text/event-stream ; q=0.5"):
+        stream = http.modern().request(*listen, headers={"Accept": accept})
+        assert stream.next()["method"] == "notifications/subscriptions/acknowledged", accept
+        stream.hang_up()
+
+
+def test_headers_with_bytes_that_no_header_has(http):
+    uri = "sandbox://\u00e9"
+    message = body_of("resources/read", uri=uri, _meta=meta())
+    for name in (uri.encode().decode("latin-1"), "sandbox://\x7f"):
+        refused = http.send(http.post_bytes(message, {**headers_of("resources/read"), "Mcp-Name": name}))
+        assert refused.finish().status == 400
+
+
+def test_answers_that_nobody_reads(fake, serve_http):
+    """Of all connections together: those with the most go, the others are served."""
+    server = serve_http(fake(), "--max-output", "16m", "--max-parallel", "4")
+    small = server.modern().call("print(1)", headers={"Accept": "application/json"}).begin()
+    calls = []
+    for _ in range(5):  # a character is six bytes in JSON, and comes twice
+        calls.append(server.modern().call("import sys; sys.stdout.write('\\x01' * (8 << 20))",
+                                          headers={"Accept": "application/json"}).begin())
+        assert_alive(server)
+    lengths = [len_of_answer(call) for call in calls]
+    assert lengths.count(None) >= 2 and len([length for length in lengths if length]) >= 2, lengths
+    assert small.result()["content"][0]["text"] == "1"
+    assert_alive(server)
 
 
 @pytest.mark.parametrize("body", [b"", b"x", b"{", b"nul", b"\xff\xfe", b'{"jsonrpc":"2.0"', b"\0" * 100,
