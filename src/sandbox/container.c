@@ -26,8 +26,6 @@
 #define KILL_GRACE_MS 500
 /* From an interrupt until a session is given up. */
 #define CONTAINER_INTERRUPT_MS 3000
-/* What a CLI exits with when the engine could not do it. */
-#define ENGINE_FAILED 125
 
 struct containers *
 containers_new(struct event_base *base, struct engine *engine, int max_parallel)
@@ -264,119 +262,17 @@ on_output(void *arg, enum child_stream stream, const char *data, size_t length)
 	container_hear(arg, stream, data, length);
 }
 
-bool
-container_is_program(const struct container *container)
-{
-	return container->mode == CONTAINER_LOADED ||
-	    container->mode == CONTAINER_COPY;
-}
-
-/*
- * Where the program is the first process a status may be its own, or the
- * engine's: what that has to say on stderr tells, at its beginning, or, when
- * docker's daemon goes away meanwhile, anywhere.  docker's "start" ends with 1,
- * as many programs do.
- */
-static const struct {
-	int status;
-	bool begins;
-	const char *words;
-	enum container_end_kind kind;
-} engine_ends[] = {
-    {ENGINE_FAILED, true, "Error", CONTAINER_FAILED},
-    {ENGINE_FAILED, false, "error waiting for container", CONTAINER_LOST},
-    {1, true, "Error response from daemon", CONTAINER_FAILED},
-    {1, true, "Cannot connect to the Docker daemon", CONTAINER_FAILED},
-    {1, true, "error during connect", CONTAINER_FAILED},
-};
-
-static enum container_end_kind
-kind_of(struct container *container, int status)
-{
-	enum container_end_kind kind = CONTAINER_EXITED;
-	size_t length;
-	char *words;
-
-	if (status > 128 && status <= 128 + SIGSYS)
-		return CONTAINER_SIGNALED;
-	words = capture_text(&container->words, &length);
-	for (size_t i = 0; i < sizeof(engine_ends) / sizeof(*engine_ends);
-	    i++) {
-		const char *found = strstr(words, engine_ends[i].words);
-
-		/* It may only have failed where it had not started yet. */
-		if (status == engine_ends[i].status && found != NULL &&
-		    (found == words || !engine_ends[i].begins) &&
-		    (container->mode == CONTAINER_COPY ||
-		        engine_ends[i].kind == CONTAINER_LOST)) {
-			kind = engine_ends[i].kind;
-			break;
-		}
-	}
-	free(words);
-	return kind;
-}
-
-static void
-end_by_itself(struct container *container, int status)
-{
-	enum container_end_kind kind = kind_of(container, status);
-
-	container_ended(container, kind,
-	    kind == CONTAINER_SIGNALED ? status - 128 : status);
-}
-
-/* How it ended, from the CLI alone. */
-static void
-end_by_status(struct container *container, int status)
-{
-	bool told = container_is_program(container) &&
-	    container->state == CONTAINER_RUNNING && status >= 0;
-
-	if (container->state == CONTAINER_STARTING ||
-	    container->state == CONTAINER_READY)
-		container_ended(container, CONTAINER_FAILED, 0);
-	else if (!told)
-		container_ended(container, CONTAINER_LOST, 0);
-	else
-		end_by_itself(container, status);
-}
-
-/*
- * Whether its container may still be there.  It may if the CLI was killed, even
- * behind a removal, which may have come before the container was made.  While
- * it starts, the engine may have made it and not gone on.  Once it is up the
- * CLI ends with the runner, which exits with 0, or is killed; with anything
- * else it speaks for itself: it has lost its daemon, or podman its conmon.
- * Where the program is the first process the status is its own, or means what
- * kind_of() knows.
- */
-static bool
-may_be_left(const struct container *container, int status)
-{
-	if (status < 0)
-		return true;
-	if (container->removed)
-		return false;
-	if (container->mode == CONTAINER_COPY && status == 1)
-		return true;
-	if (container->state == CONTAINER_STARTING ||
-	    container_is_program(container))
-		return status == ENGINE_FAILED;
-	return status != 0 && status != 128 + SIGKILL;
-}
-
 static void
 on_done(void *arg, int wait_status)
 {
 	struct container *container = arg;
 	int status = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1;
-	bool left = may_be_left(container, status);
+	bool left = container_may_be_left(container, status);
 
 	container->child = NULL;
 	container->end.cli_status = status;
 	container_hear_end(container);
-	end_by_status(container, status);
+	container_end_by_status(container, status);
 	if (container->command != NULL)
 		return;
 	if (left)

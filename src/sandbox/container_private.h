@@ -1,8 +1,7 @@
 #ifndef CONTAINER_PRIVATE_H
 #define CONTAINER_PRIVATE_H
 
-/* What container.c shares with container_words.c, container_copy.c and
- * container_remove.c. */
+/* What the files of the container share. */
 
 #include <bsd/sys/queue.h>
 
@@ -73,7 +72,8 @@ struct containers {
 	void *left_arg;
 };
 
-/* Nobody else is there to report its end, or to watch our pipe. */
+/* The program is its first process: nobody else is there to report its end, or
+ * to watch our pipe. */
 bool container_is_program(const struct container *container);
 void container_free(struct container *container);
 /* How long it has to go by itself, or until its removal is tried again. */
@@ -91,6 +91,11 @@ void container_listen(struct container *container);
 void container_hear(struct container *container, enum child_stream stream,
     const char *data, size_t length);
 void container_hear_end(struct container *container);
+
+/* container_end.c: what its CLI tells by its end. */
+void container_end_by_status(struct container *container, int status);
+/* Whether the container may still be there. */
+bool container_may_be_left(const struct container *container, int status);
 
 /* container_copy.c: create, copy the code in, start. */
 void container_copy_run(
