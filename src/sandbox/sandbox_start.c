@@ -134,7 +134,7 @@ static bool
 has_waited(const struct call *call)
 {
 	return monotonic_ms() - call->asked_ms >=
-	    (CONTAINER_START_SECONDS - 1) * 1000;
+	    1000 * (uint64_t)(CONTAINER_START_SECONDS - 1);
 }
 
 /*
