@@ -6,13 +6,34 @@ from matplotlib import is_interactive
 from matplotlib._pylab_helpers import Gcf
 from matplotlib.backend_bases import FigureManagerBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 from sandbox_pictures import is_returned, keep, read_png, stamp_of
 
 
-def draw(figure):
+# An animation begins when its figure is drawn, and not when it is saved; its
+# first frame comes when its timer ticks, which none does here by itself.
+def begin_animation(canvas):
+    if canvas.callbacks.callbacks.get("draw_event"):
+        canvas.draw()
+    for timer in getattr(canvas, "timers", ()):
+        timer._on_timer()
+
+
+def picture_of(figure):
+    begin_animation(figure.canvas)
     picture = BytesIO()
     FigureCanvasAgg.print_figure(figure.canvas, picture, format="png", bbox_inches="tight")
-    keep(picture.getvalue(), "png")
+    return picture.getvalue()
+
+
+def draw(figure):
+    keep(picture_of(figure), "png")
+
+
+# As the value of a snippet: one that is open is shown by itself.
+def repr_png(figure):
+    is_open = figure.canvas.manager in Gcf.figs.values()
+    return None if is_open else picture_of(figure)
 
 
 class FigureCanvas(FigureCanvasAgg):
@@ -22,6 +43,11 @@ class FigureCanvas(FigureCanvasAgg):
         super().__init__(*args, **kwargs)
         self.files = set()  # that the program has saved
         self.fresh = {}  # those that show the figure as it is, and their stamps
+        self.timers = []
+
+    def new_timer(self, *args, **kwargs):
+        self.timers.append(super().new_timer(*args, **kwargs))
+        return self.timers[-1]
 
     # Whatever draws takes the mark off a figure that was changed.
     def forget_old(self):
@@ -73,6 +99,7 @@ def take_over(agg):
     agg.FigureCanvas = agg._BackendAgg.FigureCanvas = FigureCanvas
     agg.FigureManager = agg._BackendAgg.FigureManager = FigureManager
     agg.show = show
+    Figure._repr_png_ = repr_png
 
 
 # What a program has saved to a file itself comes back as that file.  With

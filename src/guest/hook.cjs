@@ -3,6 +3,9 @@
 // load it too, and have nothing to wait for.
 "use strict";
 
+// A session's snippets may declare one of their own.
+const { process } = globalThis;
+const COMMAND = process.argv.slice(0, 2);
 const OWN = "/run/sandbox-runner";
 const SCRATCH = "/home/sandbox/.sandbox";
 
@@ -49,9 +52,8 @@ function takeFile(fs, name) {
 // The servant has put in place what there is.
 function takeExtras(fs) {
   const given = takeFile(fs, OWN + "/arguments");
-  process.argv.length = 2;
-  if (given)
-    process.argv.push(...given.toString().split("\0").slice(0, -1));
+  const words = given ? given.toString().split("\0").slice(0, -1) : [];
+  process.argv = [...COMMAND, ...words];
   // The lowest number that is free is the one that is opened.
   fs.closeSync(0);
   if (fs.existsSync(SCRATCH + "/stdin")) {

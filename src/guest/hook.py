@@ -75,12 +75,14 @@ def start_again():
 
 # The servant has put in place what there is.
 def take_extras():
+    words = []
     try:
         with open(ours + "/arguments", "rb") as given:
-            sys.argv[1:] = [os.fsdecode(word) for word in given.read().split(b"\0")[:-1]]
+            words = [os.fsdecode(word) for word in given.read().split(b"\0")[:-1]]
         os.unlink(ours + "/arguments")
     except FileNotFoundError:
-        del sys.argv[1:]
+        pass
+    sys.argv = [program, *words]
     try:
         given = os.open(scratch + "/stdin", os.O_RDONLY)
         os.unlink(scratch + "/stdin")
@@ -191,6 +193,7 @@ if not how:
     if "installed" in how:
         start_again()
 if how:
+    program = sys.argv[0]
     take_extras()
 if "session" in how:
     try:

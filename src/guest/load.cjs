@@ -42,5 +42,10 @@
   say("started", 1);
   process.argv = [node, require("path").resolve(file)];
   process.execArgv = [];
-  require("module").runMain();
+  // The globals that "node -e" adds; a module has its own, or none.
+  const { builtinModules, runMain } = require("module");
+  const added = [...builtinModules, "require", "exports", "__filename", "__dirname"];
+  for (const name of added.filter((name) => !/^(?:console|crypto|process)$/.test(name)))
+    delete globalThis[name];
+  runMain();
 }

@@ -92,11 +92,19 @@ receive() {
 	[ ! -e "$1" ] || { [ -f "$1" ] && [ -w "$1" ]; } || rm -f "$1"
 	take | { cat >"$1" || { cat >/dev/null && false; }; }
 } 2>/dev/null
+# Python knows which is out of date by the date and the size of the file, and the
+# date is always the same.
+forget_bytecode() {
+	name=${1##*/}
+	cache=${1%"$name"}__pycache__
+	[ ! -d "$cache" ] || rm -f "$cache/${name%.py}".*.pyc
+}
 # By its date it is known that the program was not the one to write it.
 receive_file() {
 	case $1 in */*) mkdir -p "./${1%/*}" 2>/dev/null ;; esac
 	if receive "./$1"; then
 		TZ=UTC0 touch -t 200001010000 "./$1"
+		case $1 in *.py) forget_bytecode "./$1" ;; esac
 	else
 		rm -f "./$1" 2>/dev/null
 		unplaced "$1"

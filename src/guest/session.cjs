@@ -1,9 +1,11 @@
 // Goes on from hook.cjs when the call is the first of a session: runs one
 // snippet after the other in the same global scope, until the container goes.
-// V8's own REPL mode does the work: top-level await, const and let that may be
-// declared again, and the value of the last expression.
+// V8's own REPL mode does the work: top-level await, names that may be declared
+// again by the same keyword, and the value of the last expression.
 "use strict";
 
+// What a snippet declares takes the place of a global, for us too.
+const { Atomics, Buffer, Error, JSON, Promise, RegExp, SyntaxError, URL, process } = globalThis;
 // A copy: snippets may put functions of their own in the place of these.
 const fs = { ...require("fs") };
 const inspector = require("inspector");
@@ -11,10 +13,10 @@ const path = require("path");
 const util = require("util");
 const vm = require("vm");
 const { Writable } = require("stream");
-const { createRequire, stripTypeScriptTypes } = require("module");
+const { Module, createRequire, stripTypeScriptTypes } = require("module");
+const { pathToFileURL } = require("url");
 const { Worker } = require("worker_threads");
 
-const KEY = "code-sandbox";
 const FIGURES = "/home/sandbox/.sandbox/figures";
 const VALUE_MAX = 100000;
 // What may stand ahead of it: a declaration, a document type, comments.
@@ -108,28 +110,34 @@ function drain(stream) {
     stream.writable && stream.writableLength > 0 ? append.call(stream, "", resolve) : resolve());
 }
 
-function bindings(clause, from) {
-  const all = clause.match(/\*\s*as\s+([\w$]+)/);
-  const named = clause.match(/\{([^}]*)\}/);
-  const first = clause.match(/^([\w$]+)/);
-  const parts = named ? [named[1].replace(/([\w$]+)\s+as\s+/g, "$1: ")] : [];
-  if (first)
-    parts.unshift(`default: ${first[1]}`);
-  const names = parts.length ? `{ ${parts.join(", ")} }` : "";
+// Of each name that is imported: what it is called there, and here.
+function namesOf(clause) {
+  const [, first] = clause.match(/^([\w$]+)/) || [];
+  const [, list = ""] = clause.match(/\{([^}]*)\}/) || [];
+  const names = list.split(",").map((name) => name.trim().split(" as ")).filter(([name]) => name);
+  return first ? [["default", first], ...names] : names;
+}
+
+function declare(clause, specifier, options) {
+  const [, all] = clause.match(/\*\s*as\s+([\w$]+)/) || [];
+  const names = namesOf(clause);
+  const wanted = JSON.stringify(names.map(([name]) => name));
+  const module = `await $import(${JSON.stringify(specifier)}, ${options}, ${wanted})`;
+  const pattern = `{ ${names.map((pair) => pair.join(": ")).join(", ")} }`;
   if (all)
-    return `const ${all[1]} = ${from}${names ? `, ${names} = ${all[1]}` : ""};`;
-  return names ? `const ${names} = ${from};` : `${from};`;
+    return `const ${all} = ${module}, ${pattern} = ${all};`;
+  return names.length ? `const ${pattern} = ${module};` : `${module};`;
 }
 
 // Behind one of these a slash divides; behind a word such as return it does not.
 function isValue(word) {
   return /[\w$)\]}"'`]$/.test(word) &&
-    !/^(?:await|case|delete|do|else|in|new|of|return|throw|typeof|void|yield)$/.test(word);
+    !/^(?:await|case|default|delete|do|else|in|new|of|return|throw|typeof|void|yield)$/.test(word);
 }
 
 // Where the word stands in the program itself: not in comments, strings, regular
 // expressions and the text of templates.
-function findImports(source) {
+function findWord(source, name) {
   const pieces = [
     /\/\/[^\n]*/, /\/\*[\s\S]*?\*\//, /"(?:\\.|[^"\\\n])*"/, /'(?:\\.|[^'\\\n])*'/,
     /[\w$.]+/, /[\s\S]/,
@@ -148,7 +156,7 @@ function findImports(source) {
   let before = "";
   for (let match; (match = token.exec(source));) {
     const [word] = match;
-    if (word === "import" || word.startsWith("import.meta"))
+    if (word.split(".")[0] === name)
       places.push(match.index);
     else if (word === "{")
       braces.push(false);
@@ -162,6 +170,10 @@ function findImports(source) {
   return places;
 }
 
+function linesOf(text) {
+  return "\n".repeat(text.split("\n").length - 1);
+}
+
 // What takes the place of one: its end, and the text.
 function replaceImport(source, at) {
   const comment = /\/\/[^\n]*|\/\*[^]*?\*\//;
@@ -171,29 +183,49 @@ function replaceImport(source, at) {
   const statement = new RegExp(`import\\s*${names}${from.source}`, "y");
   // Else it is a name: of a property, or of a method.
   const call = /import(?:\.meta|\s*\((?!\s*[\w$,\s]*\)\s*\{))/y;
-  const loader = "$import";
   statement.lastIndex = call.lastIndex = at;
   const found = statement.exec(source);
   if (!found)
-    return [at + "import".length, call.test(source) ? loader : "import"];
-  const options = found[4] ? `, { with: ${found[4]} }` : "";
-  const module = `await ${loader}(${JSON.stringify(found[3])}${options})`;
+    return [at + "import".length, call.test(source) ? "$import" : "import"];
+  const options = found[4] ? `{ with: ${found[4]} }` : "undefined";
   const words = (found[1] || "").replace(new RegExp(comment, "g"), " ").replace(/\s+/g, " ");
-  const text = bindings(words, module);
-  return [statement.lastIndex, text + "\n".repeat(found[0].split("\n").length - 1)];
+  return [statement.lastIndex, declare(words, found[3], options) + linesOf(found[0])];
 }
 
-// A script cannot import, but it can call a function that does.
-function rewriteImports(source) {
+// Nobody imports a snippet: what is left is the declaration, or the value.
+const EXPORTS = [
+  [/export\s*(?:\*(?:\s*as\s+[\w$]+)?|\{[^}]*\})\s*from\b/y, "import"],
+  [/export\s*\{[^}]*\}[ \t]*;?/y, ""],
+  [/export\s+(?=(?:const|let|var|class|function|async\s+function)\b)/y, ""],
+  [/export\s+default\s+(?=class\s+(?!extends\b)[\w$]|(?:async\s+)?function\b\s*\*?\s*[\w$])/y, ""],
+  [/export\s+default\b/y, "0,"],
+];
+
+function replaceExport(source, at) {
+  for (const [statement, text] of EXPORTS) {
+    statement.lastIndex = at;
+    const found = statement.exec(source);
+    if (found)
+      return [statement.lastIndex, text + linesOf(found[0])];
+  }
+  return [at, ""];
+}
+
+function replaceEach(word, replace, source) {
   let result = "", end = 0;
-  for (const at of findImports(source)) {
+  for (const at of findWord(source, word)) {
     if (at < end)
       continue;
-    const [next, text] = replaceImport(source, at);
+    const [next, text] = replace(source, at);
     result += source.slice(end, at) + text;
     end = next;
   }
   return result + source.slice(end);
+}
+
+// A script cannot import, but it can call a function that does.
+function rewriteModule(source) {
+  return replaceEach("import", replaceImport, replaceEach("export", replaceExport, source));
 }
 
 // What Node calls an experiment, without the word about that.
@@ -215,6 +247,21 @@ function stripTypes(source, name) {
   return quietly(() => stripTypeScriptTypes(source, { sourceUrl: name }));
 }
 
+// As it is in the main module.
+function makeMeta(main) {
+  const { resolve } = createRequire(main);
+  const url = pathToFileURL(main).href;
+  const find = (name) => {
+    const place = resolve(name);
+    return path.isAbsolute(place) ? pathToFileURL(place).href : `node:${place}`;
+  };
+  return {
+    url, filename: main, dirname: path.dirname(main), main: true,
+    resolve: (name) => /^(?:\.{0,2}\/|\w+:)/.test(name) ? new URL(name, url).href : find(name),
+  };
+}
+
+// As the word does; and with the names that the module must have.
 function makeImport(main) {
   const loader = vm.constants && vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
   const load = loader
@@ -225,40 +272,61 @@ function makeImport(main) {
   const warn = process.emitWarning;
   process.emitWarning = () => {};
   load("fs").finally(() => { process.emitWarning = warn; });
-  load.meta = { url: `file://${main}`, filename: main, dirname: path.dirname(main) };
-  return load;
+  const check = async (name, options, wanted = []) => {
+    const module = await load(name, options);
+    const missing = wanted.find((one) => !(one in module));
+    if (missing)
+      throw new SyntaxError(
+        `The requested module '${name}' does not provide an export named '${missing}'`);
+    return module;
+  };
+  check.meta = makeMeta(main);
+  return check;
 }
 
-// What a program finds besides the globals, as in Node's own REPL.
-function defineGlobals(main, take) {
-  const names = {
-    require: createRequire(main),
-    module: { exports: {} },
-    exports: {},
-    __filename: main,
-    __dirname: path.dirname(main),
-    $import: makeImport(main),
-    [Symbol.for(KEY)]: take,
-  };
-  for (const name of Reflect.ownKeys(names))
+function define(names) {
+  for (const name of Object.keys(names))
     Object.defineProperty(globalThis, name,
       { value: names[name], writable: true, configurable: true, enumerable: false });
 }
 
-// Without the frames that are ours.
+// What a program finds besides the globals.  The empty file that Node has run is
+// the main module, if it was one of CommonJS.
+function defineModule(main) {
+  const module = process.mainModule || new Module(main);
+  const require = createRequire(main);
+  require.main = module;
+  define({
+    require, module, exports: module.exports,
+    __filename: main, __dirname: path.dirname(main),
+  });
+}
+
+function frame(place) {
+  return `\\n +at [^\\n]*(?:${place})[^\\n]*?:\\d+:\\d+\\)?`;
+}
+
+// Without the frames that are ours, and those of Node among and below them.
+const BELOW = `(?:${frame("node:|/run/sandbox-runner/")}|\\n +at new Promise \\(<anonymous>\\))`;
+const SAME = `\\n +\\.\\.\\. \\d+ lines matching cause stack trace \\.\\.\\.(?=${BELOW})`;
+const OURS = new RegExp(
+  `(?:${frame("node:inspector|/run/sandbox-runner/")}|${SAME})${BELOW}*`, "g");
+function inspect(value) {
+  return util.inspect(value).replace(OURS, "");
+}
+
+// A mistake that is found before anything is run has no frames at all.
+function tellPlace(text, { lineNumber, columnNumber }, file) {
+  const hint = text.endsWith("has already been declared")
+    ? " (if by an earlier call: only the same keyword can declare it again)" : "";
+  return `${text}${hint}\n    at ${file}:${lineNumber + 1}:${columnNumber + 1}`;
+}
+
 function printError(error, details, file) {
-  if (util.types.isNativeError(error)) {
-    const lines = String(error.stack).split("\n");
-    const ours = lines.findIndex((line) => /^ +at .*\(?node:inspector/.test(line));
-    if (ours >= 0)
-      lines.length = ours;
-    if (error.name === "SyntaxError" && details && !lines.some((line) => line.includes(file)))
-      lines.push(`    at ${file}:${details.lineNumber + 1}:${details.columnNumber + 1}`);
-    try {
-      error.stack = lines.join("\n");
-    } catch { /* it is frozen */ }
-  }
-  write(2, `Uncaught ${util.inspect(error)}\n`);
+  const text = inspect(error);
+  const bare = details && util.types.isNativeError(error) && error.name === "SyntaxError" &&
+    !text.includes(file);
+  write(2, `Uncaught ${bare ? tellPlace(text, details, file) : text}\n`);
 }
 
 module.exports = function (nonce, file, takeExtras) {
@@ -268,7 +336,7 @@ module.exports = function (nonce, file, takeExtras) {
   const heard = new Int32Array(new SharedArrayBuffer(4));
   const streams = watchStreams();
   const pipes = [1, 2].map(identify);
-  let taken, stop, stdin, running, number = 0;
+  let taken, taker, stop, stdin, running, number = 0;
 
   const say = (word, ...streams) =>
     streams.forEach((stream) => write(stream, `\x1e${nonce} ${word}\n`));
@@ -282,8 +350,8 @@ module.exports = function (nonce, file, takeExtras) {
     if (!("objectId" in remote))
       return remote.value;
     await post("Runtime.callFunctionOn", {
-      objectId: remote.objectId,
-      functionDeclaration: `function () { "use strict"; globalThis[Symbol.for("${KEY}")](this); }`,
+      objectId: remote.objectId, arguments: [taker],
+      functionDeclaration: "function (take) { 'use strict'; take(this); }",
     });
     return taken;
   }
@@ -296,7 +364,7 @@ module.exports = function (nonce, file, takeExtras) {
       fs.writeFileSync(`${FIGURES}/figure-01.svg`, value);
       return;
     }
-    let text = util.inspect(value);
+    let text = inspect(value);
     if (text.length > VALUE_MAX)
       text = `${text.slice(0, VALUE_MAX)}... (${text.length - VALUE_MAX} more characters)`;
     const bytes = Buffer.from(text);
@@ -313,7 +381,7 @@ module.exports = function (nonce, file, takeExtras) {
         tellValue(await thing(result));
       return exceptionDetails ? 1 : 0;
     } catch (error) {
-      write(2, `Uncaught ${error && error.stack || error}\n`);
+      printError(error);
       return 1;
     }
   }
@@ -328,7 +396,7 @@ module.exports = function (nonce, file, takeExtras) {
     }
     try {
       const answer = await post("Runtime.evaluate", {
-        expression: `${rewriteImports(source)}\n//# sourceURL=${name}`,
+        expression: `${rewriteModule(source)}\n//# sourceURL=${name}`,
         objectGroup: name, replMode: true, awaitPromise: true,
       });
       // It was stopped, and has ended all the same: nobody waits for it.
@@ -342,7 +410,8 @@ module.exports = function (nonce, file, takeExtras) {
     }
   }
 
-  async function run() {
+  async function answer(prepare) {
+    prepare();
     const source = fs.readFileSync(main, "utf8");
     const name = running = `snippet-${++number}${path.extname(file)}`;
     const stopped = new Promise((resolve) => { stop = resolve; });
@@ -367,13 +436,20 @@ module.exports = function (nonce, file, takeExtras) {
     }
   }
 
-  function next() {
-    takeExtras(fs);
-    run();
+  // A call that is left without an answer would wait for all of its time.
+  function run(prepare) {
+    answer(prepare).catch((error) => {
+      printError(error);
+      process.reallyExit(1);
+    });
   }
 
   session.connect();
-  defineGlobals(main, (value) => { taken = value; });
+  define({ $import: makeImport(main), $take: (value) => { taken = value; } });
+  session.post("Runtime.evaluate", { expression: "$take" }, (error, { result }) => {
+    taker = { objectId: result.objectId };
+  });
+  delete globalThis.$take;
   Object.defineProperty(process, "stdin", {
     configurable: true, enumerable: true,
     get: () => stdin = stdin || new fs.ReadStream(null, { fd: 0, autoClose: false }),
@@ -381,12 +457,12 @@ module.exports = function (nonce, file, takeExtras) {
   for (const event of ["uncaughtException", "unhandledRejection"])
     process.on(event, (error) => printError(error));
   const worker = new Worker(listen, { eval: true, workerData: heard.buffer });
-  worker.on("message", (word) => word === "interrupt" ? interrupt() : next());
+  worker.on("message", (word) => word === "interrupt" ? interrupt() : run(() => takeExtras(fs)));
   const first = fs.readFileSync(file);
   // Node is about to run the file: it finds nothing in it.
   fs.writeFileSync(file, "");
-  setImmediate(() => {
+  setImmediate(run, () => {
     fs.writeFileSync(file, first);
-    run();
+    defineModule(main);
   });
 };

@@ -4,6 +4,7 @@ import ast
 import asyncio
 import base64
 import builtins
+import contextvars
 import linecache
 import re
 import signal
@@ -26,7 +27,7 @@ out, err = reopen(1), reopen(2)
 file = os.path.abspath(file)
 namespace = sys.modules["__main__"].__dict__
 namespace["__builtins__"] = builtins
-sys.argv[:1] = [""]
+program = sys.argv[0] = ""
 sys.path.insert(0, "")
 VALUE = "<value>"
 VALUE_MAX = 100_000
@@ -43,19 +44,30 @@ with open(ours + "/pid", "w") as target:
     target.write(f"{os.getpid()}\n")
 
 
-# One that is told to stop does not go on in the loop of a later snippet.
+# One that is told to stop does not go on in the loop of a later snippet.  What
+# it has set for its context is set for those that follow.
 def wait_for(coroutine):
     global loop
+    variables = {}
+
+    async def within():
+        try:
+            await coroutine
+        finally:
+            variables.update(contextvars.copy_context())
+
     if loop is None or loop.is_closed():
         loop = asyncio.new_event_loop()
         asyncio.set_event_loop(loop)
-    task = loop.create_task(coroutine)
+    task = loop.create_task(within())
     try:
         return loop.run_until_complete(task)
     finally:
         task.cancel()
         loop.run_until_complete(asyncio.wait([task]))
         task.cancelled() or task.exception()
+        for variable, value in variables.items():
+            variable.set(value)
 
 
 # The plain one ignores SIGINT while it waits.
@@ -216,6 +228,13 @@ def execute(source, name):
     return status
 
 
+# They are not the next snippet's.
+def forget_figures():
+    helpers = sys.modules.get("matplotlib._pylab_helpers")
+    if helpers:
+        helpers.Gcf.figs.clear()
+
+
 def flush():
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -247,6 +266,8 @@ while True:
     # A child of the snippet ends where the snippet does.
     if os.getpid() != own_pid:
         os._exit(status)
+    if status == 130:
+        forget_figures()
     say(b"done %d" % status, out, err)
     words = []
     while "session" not in words:

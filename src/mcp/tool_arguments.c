@@ -198,7 +198,9 @@ describe_session(yyjson_mut_doc *doc, yyjson_mut_val *property,
 	yyjson_mut_obj_add_str(doc, property, "description",
 	    "\"new\" begins a session; the result has its handle. With the "
 	    "handle, the next call goes on where the last one ended: "
-	    "variables, imports and files are still there.");
+	    "variables, imports and files are still there. A call does not "
+	    "wait for timers, callbacks or tasks: await at top level what "
+	    "its result should have.");
 }
 
 static int

@@ -33,7 +33,7 @@ is_archive(const char *word, size_t length)
 
 /*
  * A name in the package index of the language, and a version if need be:
- * pandas==2.2, requests[socks]>=2,<3, left-pad@1.3.0, @scope/name@^1.
+ * requests==2.32.3, pandas[excel]>=2,<3, left-pad@1.3.0, @scope/name@^1.
  *
  * It becomes a word of the installer's command line, so it must not look like
  * an option of it, nor like what else installers take there: a URL, a file, a
@@ -74,8 +74,8 @@ check_package(const char *word, size_t length, struct err *err)
 	return err_set(err, ERR_ARGUMENT,
 	    "\"%.100s\" is not the name of a package: pass a name in the "
 	    "package index and, if need be, a version, such as "
-	    "\"pandas==2.2\" or \"left-pad@1.3.0\"; no URLs, paths or "
-	    "options, and no white space.",
+	    "\"requests==2.32.3\" or \"left-pad@1.3.0\"; no URLs, paths "
+	    "or options, and no white space.",
 	    word);
 }
 

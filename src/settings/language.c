@@ -64,7 +64,7 @@ const struct language languages[LANGUAGE_BUILT_IN] = {
             "install", "--user", "--no-input", "--no-cache-dir",
             "--progress-bar=off", "--retries=1", "--timeout=15",
             "--no-warn-script-location"),
-        .packages = "PyPI, such as \"polars\" or \"pandas==2.2\"",
+        .packages = "PyPI, such as \"polars\" or \"requests==2.32.3\"",
         .print = "print()",
         .hook = python_hook,
         .hook_variable = "PYTHONPATH",

@@ -167,6 +167,40 @@ def test_figures_of_a_session(shared, begin):
     assert listed_of(session.call("1")) == {}
 
 
+def test_open_figures_of_a_snippet_that_is_stopped(podman_shared, begin):
+    session = begin(podman_shared, code=PLOT)
+    result = session.call("plt.plot([1])\nwhile True: pass", timeout_seconds=1)
+    assert result["structuredContent"]["timed_out"] is True and listed_of(result) == {}
+    assert listed_of(session.call("1")) == {}, "they are not the next one's"
+
+
+# Without a line that is drawn the picture is the same for both.
+ANIMATION = PLOT + """
+from matplotlib.animation import FuncAnimation
+for end in (1, 2):
+    figure, axes = plt.subplots()
+    axes.set(xlim=(0, 2), ylim=(0, 2))
+    line, = axes.plot([], [])
+    def first():
+        line.set_data([], [])
+        return line,
+    def step(number):
+        line.set_data([0, end], [0, 1])
+        return line,
+    animation = FuncAnimation(figure, step, frames=3, {})
+    plt.show()
+"""
+
+
+@pytest.mark.parametrize("how", ["", "init_func=first", "init_func=first, blit=True"])
+def test_animation(podman_shared, how):
+    """Its first frame is shown."""
+    result = podman_shared.call(ANIMATION.replace("{}", how))
+    assert facts_of(result)["stderr"] == ""
+    first, second = returned_of(result).values()
+    assert first != second
+
+
 def test_open_figures_of_a_snippet_that_fails(podman_shared, begin):
     session = begin(podman_shared, code=PLOT)
     result = session.call("plt.plot([1])\n1 / 0")
@@ -195,6 +229,8 @@ def test_values_that_are_pictures(podman_shared, begin):
     assert result["structuredContent"]["value"].startswith("<__main__.B object")
     result = session.call("figure, axes = plt.subplots(); axes.plot([1])\nfigure")
     assert len(figures_of(result)) == 1
+    result = session.call("figure")
+    assert len(figures_of(result)) == 1 and "value" not in result["structuredContent"], "it was closed since"
 
 
 def test_svg_of_a_javascript_session(shared, begin):

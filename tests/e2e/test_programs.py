@@ -1,6 +1,7 @@
 """What comes back from a program: what an engine has a part in, on every engine."""
 
 import json
+import pathlib
 
 import pytest
 from harness import assert_failure, assert_success, facts_of, text_of
@@ -142,3 +143,16 @@ def test_nul_is_no_white_space(podman_shared):
 def test_es_module_syntax(podman_shared):
     result = podman_shared.call("import fs from 'node:fs'; console.log(typeof fs.readFileSync)", JS)
     assert_success(result, "function")
+
+
+LOAD = (pathlib.Path(__file__).parents[2] / "src/guest/load.cjs").read_text()
+MODULE = "import os from 'os'; console.log(typeof require, typeof fs, typeof process, typeof console, typeof os.cpus)"
+
+
+def test_es_module_in_an_image_without_a_shell(podman_shared):
+    """It finds no globals but its own, though "node -e" has others."""
+    code = (f"const load = {json.dumps(LOAD)}, input = 'code {len(MODULE)}\\n' + {json.dumps(MODULE)};\n"
+            "const { spawnSync } = require('child_process');\n"
+            "const { stdout } = spawnSync('node', ['-e', load, 'N', '/tmp/a.mjs'], { input });\n"
+            "console.log(stdout.toString().split('\\n')[2])")
+    assert_success(podman_shared.call(code, JS), "undefined undefined object object function")

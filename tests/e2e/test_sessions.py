@@ -51,6 +51,17 @@ def test_await_as_in_a_notebook(podman_shared, begin):
     assert session.value("await later(9)") == "9"
 
 
+def test_context_of_a_snippet_that_awaits(podman_shared, begin):
+    """It is that of the session, also if the snippet fails, or is stopped."""
+    session = begin(podman_shared, code="import asyncio, contextvars, decimal; v = contextvars.ContextVar('v')")
+    session.call("await asyncio.sleep(0)\ndecimal.getcontext().prec = 5; v.set(7);")
+    assert session.value("v.get(), decimal.Decimal(1) / 3") == "(7, Decimal('0.33333'))"
+    session.call("v.set(8); await asyncio.sleep(0); 1 / 0")
+    assert session.value("v.get()") == "8"
+    session.call("v.set(9); await asyncio.sleep(300)", timeout_seconds=1)
+    assert session.value("v.get()") == "9"
+
+
 def test_javascript_keeps_everything(shared, begin):
     session = begin(shared, NODE, "const fs = require('fs'), k = 1; let x = 41; var y = 1;\n"
                                   "function f() { return x + y; }\nclass C {}\nfs.writeFileSync('a.txt', 'a');")
@@ -69,6 +80,51 @@ def test_javascript_keeps_everything(shared, begin):
     assert session.value("({ a: [1, { b: 2n }], s: 'x', f() {}, d: new Date(0), m: new Map([[1, 2]]) })") == (
         "{\n  a: [ 1, { b: 2n } ],\n  s: 'x',\n  f: [Function: f],\n  d: 1970-01-01T00:00:00.000Z,\n"
         "  m: Map(1) { 1 => 2 }\n}")
+
+
+def test_javascript_as_in_a_module(podman_shared, begin):
+    session = begin(podman_shared, NODE)
+    assert session.prints("if (require.main === module) console.log(module.filename, module.exports === exports)") == (
+        "/sandbox/code.js true\n")
+    assert session.value("const { main, url, resolve } = import.meta; [main, url, ...['fs', './a'].map(resolve)]") == (
+        "[ true, 'file:///sandbox/code.js', 'node:fs', 'file:///sandbox/a' ]")
+    assert session.value("export const q = 1; export async function f() { return q }\nexport default class C {}\n"
+                         "export { q as r }; export { sep } from 'path'; export * from 'os';\n"
+                         "export default { c: new C(), v: await f() }") == "{ c: C {}, v: 1 }"
+    assert session.value("({ export: q, default: /'/ })") == "{ export: 1, default: /'/ }"
+    for code, name in (("import { nope } from 'fs'", "nope"), ("import x from './m.mjs'", "default")):
+        stderr = told(session.call(code, files=[{"path": "m.mjs", "text": "export let unset;"}]))["stderr"]
+        assert f"does not provide an export named '{name}'\n    at" in stderr
+    assert session.value("import { unset } from './m.mjs'; unset") is None
+
+
+# Those that we use ourselves, and that programs like to declare.
+GLOBALS = ("Array Atomics Buffer Error JSON Map Number Object Promise Reflect RegExp Set String Symbol SyntaxError URL "
+           "console exports global globalThis module process require setImmediate setTimeout").split()
+
+
+@pytest.mark.parametrize("declare", ["const {} = null;", "function {}() {{ throw 1 }}"], ids=["const", "function"])
+def test_names_of_globals(podman_shared, begin, declare):
+    session = begin(podman_shared, NODE, "".join(map(declare.format, GLOBALS)))
+    assert session.value("({ a: [1] })", args=["x"]) == "{ a: [ 1 ] }"
+    assert session.value("import { sep } from 'path'; await sep") == "'/'"
+    result = session.call("for (;;);", timeout_seconds=1)
+    assert told(result)["timed_out"] is True and told(result)["session_ended"] is False
+    assert "nowhere is not defined" in told(session.call("nowhere"))["stderr"]
+
+
+def test_session_that_cannot_go_on_ends_at_once(podman_shared):
+    session = Session(podman_shared, NODE, "Buffer.prototype.toString = null")
+    assert_refused(session.call("1", args=["x"]), OVER)
+
+
+def test_module_that_is_brought_again(podman_shared, begin):
+    """Of the same length, and all that is brought has one date."""
+    session = begin(podman_shared, code="import importlib, mod, sub.mod; mod.x + sub.mod.x",
+                    files=[{"path": path, "text": "x = 1"} for path in ("mod.py", "sub/mod.py")])
+    assert told(session.first)["value"] == "2"
+    code = "importlib.reload(mod).x + importlib.reload(sub.mod).x"
+    assert session.value(code, files=[{"path": path, "text": "x = 2"} for path in ("mod.py", "sub/mod.py")]) == "4"
 
 
 VALUES = [
@@ -176,7 +232,8 @@ def test_errors_leave_a_session_usable(podman_shared, begin):
     session = begin(podman_shared, NODE, "let x = 42")
     for code, stderr in (("throw new Error('no')", "Uncaught Error: no\n    at snippet-2.js:1:7"),
                          ("let (", "SyntaxError"), ("await Promise.reject(7)", "Uncaught 7"),
-                         ("nowhere", "ReferenceError")):
+                         ("nowhere", "ReferenceError"),
+                         ("const x = 1", "declared (if by an earlier call: only the same keyword")):
         result = session.call(code)
         assert told(result)["exit_code"] == 1 and stderr in told(result)["stderr"], (code, result)
         assert session.value("x") == "42"
@@ -196,6 +253,7 @@ PYTHON_ODDITIES = [
     ("a hook that ends it", "import sys; sys.excepthook = lambda *error: sys.exit(3)", "1 / 0", ""),
     ("stderr closed", "import sys; sys.stderr.close()", "1 / 0", ""),
     ("open() replaced", "import builtins; builtins.open = None", "1 / 0", "ZeroDivisionError"),
+    ("arguments of its own", "import sys; sys.argv = ('a', 'b')", "1 / len(sys.argv[1:])", "ZeroDivisionError"),
 ]
 
 
@@ -250,6 +308,20 @@ def test_oddities_of_javascript(podman_shared, begin):
         assert session.value(code) == value
     assert session.value("fs = require('fs'); fs.readFileSync = () => 'mocked'; 1") == "1"
     assert session.value("2") == "2"
+
+
+FRAMES = [
+    ("Promise.reject(new Error('no'))", "stderr", "Uncaught Error: no\n    at snippet-2.js:1:16\n"),
+    ("[new Error('no')]", "value", "[\n  Error: no\n      at snippet-3.js:1:2\n]"),
+    ("Object.assign(new Error('no', { cause: new Error('why') }), { a: 1 })", "value",
+     "Error: no\n    at snippet-4.js:1:15 {\n  a: 1,\n  [cause]: Error: why\n      at snippet-4.js:1:40\n}"),
+]
+
+
+def test_frames_are_those_of_the_program(podman_shared, begin):
+    session = begin(podman_shared, NODE)
+    for code, where, text in FRAMES:
+        assert told(session.call(code))[where] == text
 
 
 def test_late_errors_in_javascript(podman_shared, begin):
