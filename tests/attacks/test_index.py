@@ -155,12 +155,15 @@ FAULTS = {
                                                   "inject/test_inject.py::test_no_connection_is_taken_at_the_end"],
     "ENOMEM on spawn": ["inject/test_inject.py::test_while_it_runs[ENOMEM]"],
     "no memory at all": ["inject/test_inject.py::test_without_memory"],
-    "no seccomp profile": fault("test_no_place_for_the_profile", "test_engine_that_does_not_take_the_profile") + [
+    "no seccomp profile": fault("test_no_place_for_the_profile", "test_profile_that_goes_with_its_directory",
+                                "test_engine_that_does_not_take_the_profile") + [
         "inject/test_inject.py::test_without_a_profile"],
     "1,000 calls at once": ["load/test_load.py::test_a_thousand_calls_in_flight"],
     "client closes stdin in the middle": protocol("test_calls_that_the_end_of_stdin_overtakes_are_answered") + [
         "e2e/test_shutdown.py::test_end_of_stdin"],
-    "client stops reading stdout": protocol("test_client_that_does_not_read_for_a_while"),
+    "client stops reading stdout": protocol(
+        "test_client_that_does_not_read_for_a_while", "test_end_of_stdin_of_a_client_that_does_not_read",
+        "test_answers_that_are_never_read") + ["protocol/test_http_messages.py::test_answers_that_nobody_reads"],
     "EPIPE": ["e2e/test_shutdown.py::test_client_that_stops_reading"],
     "malformed JSON": protocol("test_unreadable_message"),
     "100 MB line": protocol("test_line_that_is_too_long"),
