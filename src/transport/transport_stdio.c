@@ -20,11 +20,10 @@
 
 /* A request of 16 MiB of code may take twice that in JSON. */
 #define LINE_MAX_BYTES ((size_t)40 * 1024 * 1024)
-/* With so much unread by the client it misses what is said on the way; ... */
-#define UNSENT_NOTIFY_MAX ((size_t)1024 * 1024)
-/* ... we read no further requests; ... */
+/* With so much unread by the client we read no further requests, ... */
 #define UNSENT_MAX ((size_t)64 * 1024 * 1024)
-/* ... and, if those that were read before come to so much, it is let go. */
+/* ... and if the answers to those that were read before come to so much, it is
+ * let go. */
 #define UNSENT_END ((size_t)256 * 1024 * 1024)
 #define READ_SIZE ((size_t)64 * 1024)
 #define FLUSH_MS 1000
@@ -165,12 +164,13 @@ send_message(void *arg, const char *message, size_t length)
 		event_active(transport->writable, EV_WRITE, 0);
 }
 
+/* While a client does not read, what is said on the way is left out. */
 static void
 send_notification(void *arg, const char *message, size_t length)
 {
 	struct transport_stdio *transport = arg;
 
-	if (evbuffer_get_length(transport->unsent) < UNSENT_NOTIFY_MAX)
+	if (!transport->paused)
 		send_message(arg, message, length);
 }
 
