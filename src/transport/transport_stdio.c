@@ -39,6 +39,7 @@ struct transport_stdio {
 	bool unpolled_in; /* a file or /dev/null: never blocks */
 	bool paused;
 	bool ending; /* the client has closed its end: no pause any more */
+	bool mute;   /* given up in the middle of a message, perhaps */
 	bool failed; /* otherwise the client went in good order */
 	int saved_flags[2];
 	void (*closed)(void *arg);
@@ -119,6 +120,7 @@ give_up(struct transport_stdio *transport)
 {
 	evbuffer_drain(
 	    transport->unsent, evbuffer_get_length(transport->unsent));
+	transport->mute = true;
 	close_transport(transport);
 }
 
@@ -156,6 +158,8 @@ send_message(void *arg, const char *message, size_t length)
 {
 	struct transport_stdio *transport = arg;
 
+	if (transport->mute)
+		return;
 	evbuffer_add(transport->unsent, message, length);
 	evbuffer_add(transport->unsent, "\n", 1);
 	/* What goes wrong here is seen, and dealt with, from the loop. */

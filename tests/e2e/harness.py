@@ -235,6 +235,11 @@ class Recording:
         if self.directory:
             self.lines.append({"from": speaker, "line": line.decode(errors="replace")})
 
+    def stop(self):
+        """Nothing of it is kept: the server will be cut off in the middle of a
+        message."""
+        self.directory, self.lines = None, []
+
     def save(self):
         if self.lines:
             (Path(self.directory) / uuid.uuid4().hex).write_text("\n".join(map(json.dumps, self.lines)))

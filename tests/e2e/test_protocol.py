@@ -339,6 +339,7 @@ def test_end_of_stdin_of_a_client_that_does_not_read(fake, serve):
     server = serve(fake())
     count = 68 * 1024 * 1024 // len(json.dumps(server.request("tools/list")))
     lines = b"".join(b'{"jsonrpc":"2.0","id":"u%d","method":"tools/list"}\n' % n for n in range(count))
+    server.recording.stop()
     with server.arrived:  # the reader stands still while we hold this
         server.process.stdin.write(lines)
         server.process.stdin.close()
@@ -351,6 +352,7 @@ def test_answers_that_are_never_read(fake, serve):
     client, and it says so."""
     server = serve(fake(), "--max-output", "16m", "--max-parallel", "4")
     code = "import sys; sys.stdout.write('\\x01' * (8 << 20))"  # six bytes each in JSON, and twice
+    server.recording.stop()
     with server.arrived:
         for number in range(5):
             server.process.stdin.write(json.dumps({
@@ -360,6 +362,7 @@ def test_answers_that_are_never_read(fake, serve):
         assert server.process.wait(2 * PATIENCE) == 1
     server.wait_exit()
     until(lambda: "the client is let go: it does not read its answers" in server.stderr, what=lambda: server.stderr)
+    assert b"shutting down" not in server.lines[-1], "it is in the middle of another message"
     server.wait_no_containers()
 
 
