@@ -392,8 +392,10 @@ int
 engine_prepare(struct engine *engine, struct err *err)
 {
 	if (engine->seccomp.path != NULL &&
-	    access(engine->seccomp.path, R_OK) != 0)
+	    access(engine->seccomp.path, R_OK) != 0) {
 		seccomp_close(&engine->seccomp);
+		engine->traits.seccomp = NULL;
+	}
 	return choose_seccomp(engine, err);
 }
 

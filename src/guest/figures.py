@@ -4,18 +4,31 @@ from io import BytesIO
 
 from matplotlib import is_interactive
 from matplotlib._pylab_helpers import Gcf
-from matplotlib.backend_bases import FigureManagerBase
+from matplotlib.backend_bases import FigureManagerBase, TimerBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from sandbox_pictures import is_returned, keep, read_png, stamp_of
 
 
+class Timer(TimerBase):
+    started = False
+
+    def _timer_start(self):
+        self.started = True
+
+    def _timer_stop(self):
+        self.started = False
+
+
 # An animation begins when its figure is drawn, and not when it is saved; its
-# first frame comes when its timer ticks, which none does here by itself.
+# first frame comes when its timer ticks, which none does here by itself.  Once:
+# what is called then may show the figure too.
 def begin_animation(canvas):
     if canvas.callbacks.callbacks.get("draw_event"):
         canvas.draw()
-    for timer in getattr(canvas, "timers", ()):
+    timers = [timer for timer in getattr(canvas, "timers", ()) if timer.started]
+    canvas.timers = []
+    for timer in timers:
         timer._on_timer()
 
 
@@ -45,8 +58,8 @@ class FigureCanvas(FigureCanvasAgg):
         self.fresh = {}  # those that show the figure as it is, and their stamps
         self.timers = []
 
-    def new_timer(self, *args, **kwargs):
-        self.timers.append(super().new_timer(*args, **kwargs))
+    def new_timer(self, interval=None, callbacks=None):
+        self.timers.append(Timer(interval=interval, callbacks=callbacks))
         return self.timers[-1]
 
     # Whatever draws takes the mark off a figure that was changed.

@@ -202,6 +202,8 @@ container_ready(struct container *container)
 	evtimer_del(container->deadline);
 	if (container->callbacks != NULL)
 		container->callbacks->ready(container->arg);
+	else if (container->containers->left != NULL)
+		container->containers->left(container->containers->left_arg);
 }
 
 /* We will not wait any longer. */

@@ -93,7 +93,7 @@ void containers_shut_down(
     struct containers *containers, void (*gone)(void *arg), void *arg);
 
 /* How many were given up before they were up, and are not gone yet.  left() is
- * called when one of them is. */
+ * called when there is one less. */
 int containers_leaving(const struct containers *containers);
 void containers_when_left(
     struct containers *containers, void (*left)(void *arg), void *arg);

@@ -293,18 +293,19 @@ static void
 on_window(evutil_socket_t fd, short what, void *arg)
 {
 	struct shelf *shelf = arg;
+	bool unused = shelf->peak == 0 && shelf->shrunk;
 
 	(void)fd;
 	(void)what;
-	if (shelf->peak > 0 || !shelf->shrunk) {
+	if (unused) {
+		shelf->wanted = 0;
+	} else {
 		shelf->shrunk = shelf->peak == 0;
 		shelf->wanted = spares_for(shelf, shelf->peak);
 		watch_after(shelf->window,
 		    1000 * (shelf->shrunk ? IDLE_SECONDS : WINDOW_SECONDS));
-	} else {
-		shelf->wanted = 0;
 	}
-	reconsider_mode(shelf, shelf->wanted == 0);
+	reconsider_mode(shelf, unused);
 	shelf->peak = shelf->in_flight + shelf->taker_count;
 	shelf_drop_spares(shelf, shelf->wanted);
 }

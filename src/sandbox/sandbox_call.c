@@ -15,6 +15,8 @@
 #define NOTES_MAX 1600
 #define WITHIN(seconds) WITHIN_TEXT(seconds)
 #define WITHIN_TEXT(seconds) " within " #seconds " seconds"
+/* Interpreters that may die, one after the other, before they have the code. */
+#define DEATHS_MAX 2
 /* The hooks cut values long before. */
 #define VALUE_MAX ((size_t)1024 * 1024)
 
@@ -122,13 +124,24 @@ call_stop_clock(struct call *call)
 static bool
 may_run_again(struct call *call, const struct container_end *end)
 {
-	bool once = call->job.packages.count > 0 || end->died;
-	int most = once ? 1 : call->sandbox->settings->max_parallel;
+	int most = call->sandbox->settings->max_parallel;
 
+	if (call->job.packages.count > 0)
+		most = 1;
+	else if (end->died)
+		most = DEATHS_MAX;
 	return end->kind == CONTAINER_LOST && !call->started &&
 	    !call->continues && call->notes.total == 0 &&
 	    (end->died || (end->cli_status >= 0 && end->cli_status != 125)) &&
 	    call->losses++ < most;
+}
+
+static const char *
+session_over(const struct call *call)
+{
+	return call->continues
+	    ? " The session is over: start a new one with \"session\": \"new\"."
+	    : "";
 }
 
 /* What an installer had to do with it. */
@@ -141,11 +154,7 @@ describe_install(struct call *call, const char *what)
 	err_set(&call->err, ERR_ARGUMENT,
 	    "The packages were not installed%s, and the program was not run.%s "
 	    "The installer said:\n%s",
-	    what,
-	    call->continues ? " The session is over: start a new one with "
-	                      "\"session\": \"new\"."
-	                    : "",
-	    notes);
+	    what, session_over(call), notes);
 	free(notes);
 }
 
@@ -164,8 +173,8 @@ describe_loss(struct call *call, const struct container_end *end)
 		err_set(&call->err, ERR_ARGUMENT,
 		    "The interpreter was killed before it had taken in the "
 		    "code, most likely for want of memory: it has %s. The "
-		    "program did not run.",
-		    call->sandbox->settings->memory);
+		    "program did not run.%s",
+		    call->sandbox->settings->memory, session_over(call));
 	else if (end->late)
 		err_set(&call->err, ERR_ENGINE,
 		    "The container did not take the code within %d seconds: "

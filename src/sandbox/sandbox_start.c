@@ -99,18 +99,19 @@ names_shell(const char *words)
 
 /* 127 is the engine's word for a command that the image does not have, and for
  * any file that the engine itself misses: unless it names the shell, once may
- * be chance. */
+ * be chance, and an image in which a shell was heard has one. */
 static bool
 lacks_shell(struct call *call, const struct container_end *end,
     enum container_mode mode)
 {
 	bool again = call->shell_missed;
 
-	if (end->cli_status != 127 || !container_has_shell(mode) ||
-	    pool_knows_shell(call->sandbox->pool, call->job.language))
+	if (end->cli_status != 127 || !container_has_shell(mode))
 		return false;
 	call->shell_missed = true;
-	return again || names_shell(end->words);
+	return names_shell(end->words) ||
+	    (again &&
+	        !pool_knows_shell(call->sandbox->pool, call->job.language));
 }
 
 static void

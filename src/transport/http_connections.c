@@ -139,21 +139,28 @@ find_largest(struct http_connections *all)
 }
 
 /* Of those that hold more than most, the one that has had the longest to read
- * it; NULL: they hold no more than they may. */
+ * it, before one on which we still work; NULL: they hold no more than they
+ * may. */
 static struct http_connection *
 find_laggard(struct http_connections *all)
 {
-	struct http_connection *connection;
+	struct http_connection *connection, *other = NULL;
 	size_t sum = 0;
 
 	TAILQ_FOREACH (connection, &all->list, entry)
 		sum += http_connection_backlog(connection);
 	if (sum <= BACKLOG_SUM_MAX)
 		return NULL;
-	connection = TAILQ_FIRST(&all->list);
-	while (http_connection_backlog(connection) < sum / (size_t)all->count)
-		connection = TAILQ_NEXT(connection, entry);
-	return connection;
+	TAILQ_FOREACH (connection, &all->list, entry) {
+		if (http_connection_backlog(connection) <
+		    sum / (size_t)all->count)
+			continue;
+		if (evtimer_pending(connection->deadline, NULL))
+			return connection;
+		if (other == NULL)
+			other = connection;
+	}
+	return other;
 }
 
 /* One that sends, before one that reads; NULL: it is our turn on all. */

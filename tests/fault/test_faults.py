@@ -395,11 +395,11 @@ def test_code_is_not_run_again_when_nobody_knows(fake, serve, tmp_path):
 
 
 def test_interpreter_that_dies_over_its_code(fake, serve, tmp_path):
-    """Once may be chance; and then it is said what it most likely was."""
+    """Twice may be chance; and then it is said what it most likely was."""
     engine = fake("dies-over-code")
     result = serve(engine).call(f"print('run', file=open('{tmp_path}/runs', 'a'))")
     assert_refused(result, "killed before it had taken in the code", "want of memory", "did not run")
-    assert len(engine.commands("run")) == 2
+    assert len(engine.commands("run")) == 3
     assert not (tmp_path / "runs").exists()
 
 

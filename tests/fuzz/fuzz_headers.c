@@ -1,5 +1,6 @@
 #include "fuzz.h"
 
+#include <ctype.h>
 #include <regex.h>
 #include <string.h>
 
@@ -77,6 +78,12 @@ means(const char *header, yyjson_val *value, bool may_be_encoded)
 	size_t length = strlen(text), got;
 	bool same;
 
+	/* What no header may hold means nothing. */
+	for (const char *byte = header; *byte != '\0'; byte++)
+		if (*byte != '\t' && !isprint((unsigned char)*byte)) {
+			free(text);
+			return false;
+		}
 	while (length > 0 && strchr(" \t", text[length - 1]) != NULL)
 		text[--length] = '\0';
 	if (!may_be_encoded || length < start + 2 ||
