@@ -71,8 +71,9 @@ void shelf_close(struct shelf *shelf);
 void shelf_note_use(struct shelf *shelf);
 /* Hands out what is ready. */
 void shelf_serve(struct shelf *shelf);
-/* False: that failed, and who waited the longest has been told. */
-bool shelf_start(struct shelf *shelf);
+/* If that fails, who waited the longest is told, or no spare is tried for a
+ * while. */
+void shelf_start(struct shelf *shelf);
 void shelf_drop_spares(struct shelf *shelf, int keep);
 /* A start that nobody waits for any more, and that is not wanted as a spare,
  * is given up; the newest first, which has the longest way to go. */

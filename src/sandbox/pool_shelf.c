@@ -206,7 +206,7 @@ static const struct container_callbacks container_callbacks = {
     .ended = on_ended,
 };
 
-bool
+void
 shelf_start(struct shelf *shelf)
 {
 	const struct settings *settings = shelf->pool->settings;
@@ -233,7 +233,7 @@ shelf_start(struct shelf *shelf)
 	if (warm->container != NULL) {
 		TAILQ_INSERT_TAIL(&shelf->starting, warm, entry);
 		shelf->starting_count++;
-		return true;
+		return;
 	}
 	free(warm);
 	tell_failure(shelf,
@@ -241,7 +241,6 @@ shelf_start(struct shelf *shelf)
 	        .cli_status = -1,
 	        .words = err.message},
 	    shelf->mode);
-	return false;
 }
 
 static int
@@ -277,8 +276,8 @@ first_mode(const struct shelf *shelf)
 static void
 reconsider_mode(struct shelf *shelf, bool unused)
 {
-	bool cold = shelf->mode != first_mode(shelf) &&
-	    shelf->mode == CONTAINER_PLAIN &&
+	bool cold = shelf->mode == CONTAINER_PLAIN &&
+	    first_mode(shelf) != CONTAINER_PLAIN &&
 	    ++shelf->cold_windows >= COLD_WINDOWS;
 
 	if (unused)

@@ -494,3 +494,4 @@ def test_long_call_becomes_a_task(fake, serve):
     final = status()
     assert final["status"] == "completed"
     assert text_of(final["result"]) == "at last"
+    assert final["result"]["resultType"] == "complete", "as if it had been answered at once"

@@ -8,6 +8,30 @@
 #include "mcp_world.h"
 #include "suites.h"
 
+/* An error says which resource it is about, but not megabytes of it. */
+START_TEST(long_uri_is_not_repeated)
+{
+	static const size_t lengths[] = {100, 1 << 20};
+
+	for (size_t i = 0; i < COUNT(lengths); i++) {
+		char *uri = xcalloc(1, lengths[i] + 1), *message, *data;
+
+		memset(uri, 'x', lengths[i]);
+		message = xasprintf("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":"
+		                    "\"resources/read\","
+		                    "\"params\":{\"uri\":\"%s\"}}",
+		    uri);
+		ask(message);
+		data = json_at(LAST, "/error/data");
+		ck_assert_int_eq(strstr(data, uri) != NULL, i == 0);
+		ck_assert_uint_lt(strlen(LAST), 1000);
+		free(data);
+		free(message);
+		free(uri);
+	}
+}
+END_TEST
+
 static const struct {
 	const char *asked;
 	const char *given;
@@ -460,6 +484,7 @@ mcp_suite(void)
 	tcase_add_test(tcase, ping_is_answered_with_nothing);
 	tcase_add_test(tcase, tools_are_listed);
 	tcase_add_test(tcase, resources_are_listed_and_read);
+	tcase_add_test(tcase, long_uri_is_not_repeated);
 	tcase_add_loop_test(tcase, error_answers, 0, COUNT(errors));
 	tcase_add_loop_test(
 	    tcase, unreadable_is_answered_without_an_id, 0, COUNT(unreadable));
