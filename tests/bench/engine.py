@@ -1,5 +1,6 @@
 """The engines to measure on: brought up if need be, and used bare."""
 
+import fcntl
 import json
 import os
 import subprocess
@@ -11,7 +12,7 @@ import client
 from client import Broken
 
 ROOT = Path(__file__).resolve().parents[2]
-OWNER = Path("/run/csm-test-engines/owner")  # written by tests/engines
+ENGINES = ROOT / "tests/engines"
 
 
 class Engine:
@@ -147,12 +148,22 @@ def engines(names, program, results):
     if names == ["podman"]:
         yield [Engine(plain_podman(), program, results)]
         return
-    mine = None if OWNER.exists() else ROOT / "build/engines"
-    state = mine or Path(OWNER.read_text().strip())
+    up_for = subprocess.run([ENGINES, "where"], check=True, capture_output=True, text=True).stdout.strip()
+    state = Path(up_for) if up_for else ROOT / "build/engines"
+    with open(f"{state}.lock", "a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_SH)  # as tests/run does: whoever is the last takes them down
+        try:
+            if not up_for:
+                script(ENGINES, "up", state)
+            yield [Engine(described(state / f"{name}.json"), program, results) for name in names]
+        finally:
+            if not up_for and is_last(lock):
+                script(ENGINES, "down", state)
+
+
+def is_last(lock):
     try:
-        if mine:
-            script(ROOT / "tests/engines", "up", mine)
-        yield [Engine(described(state / f"{name}.json"), program, results) for name in names]
-    finally:
-        if mine:
-            script(ROOT / "tests/engines", "down", mine)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -56,6 +56,10 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("limited_engine", names, indirect=True, scope="session")
 
 
+# Each starts twenty containers and more at once: one after another, because two
+# of them together keep an engine busy for longer than any test waits.
+crowd = pytest.mark.xdist_group("crowd")
+
 # Of tests that take long, one that comes last has all others wait for it.
 LONG = ("test_load.py", "test_private_engines.py", "test_clients.py")
 

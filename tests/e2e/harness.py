@@ -37,6 +37,12 @@ MARK = "CONTAINER_TEST_MARK"
 CLOCK_FILE = "clock-that-a-test-sets"
 
 
+def write_program(path, text):
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
 def until(condition, seconds=PATIENCE, what=""):
     """Polls until the condition holds, and returns what it returned."""
     deadline = time.monotonic() + seconds
@@ -142,6 +148,7 @@ class Engine:
         self.cli = facts["cli"]
         self.env = facts["env"]
         self.prefix = facts["prefix"]
+        self.cli_options = ["--runtime", facts["runtime"]] if facts.get("runtime") else []
         self.network = facts["network"]
         self.limits = facts["limits"]
         self.bin_dir = Path(facts["bin_dir"])
@@ -180,7 +187,7 @@ class Engine:
 
     def run(self, *words, check=True, env=None):
         """The engine's own CLI, as the user whose engine it is."""
-        return subprocess.run([*self.prefix, self.cli, *words], env=self.environment(env), check=check,
+        return subprocess.run([*self.prefix, self.cli, *self.cli_options, *words], env=self.environment(env), check=check,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
 
     def containers(self, name="code-sandbox-mcp-"):
@@ -475,7 +482,7 @@ class Server:
         until(lambda: len(waiting()) == count, what=lambda: f"{count} spare containers, not {len(waiting())}")
         self.wait_idle()
 
-    def wait_idle(self, seconds=20):
+    def wait_idle(self, seconds=PATIENCE):
         """All calls are over and cleared away: no child and no descriptor but
         for spare containers, which are a CLI with three pipes each."""
         def is_idle():

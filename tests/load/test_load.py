@@ -10,6 +10,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from fixtures import crowd
 from harness import FLAT, SANITIZED, Engine, Server, assert_success
 
 SOAK = os.environ.get("SOAK") == "1"
@@ -75,6 +76,7 @@ def test_thousands_of_calls_in_a_row(quick, serve):
     assert server.memory("VmRSS") - resident < (FLAT if SANITIZED else 512)
 
 
+@crowd
 def test_many_calls_in_flight_on_a_real_engine(podman, serve):
     server = serve(podman, *PARALLEL)
     calls = start_all(server, 1000 if SOAK else 16, "print({})")
@@ -82,6 +84,7 @@ def test_many_calls_in_flight_on_a_real_engine(podman, serve):
     server.wait_no_containers()
 
 
+@crowd
 def test_twenty_servers_side_by_side(podman):
     """Each sweeps what dead servers left, and none what a living one has."""
     servers = []
