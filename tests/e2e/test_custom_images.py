@@ -34,11 +34,6 @@ def image(engine):
     yield from built(engine, DOCKERFILE)
 
 
-@pytest.fixture(scope="session")
-def busybox(podman):
-    yield from built(podman, BUSYBOX, shutil.which("busybox"))
-
-
 WHO_AND_WHERE = """
 import os, time
 print(os.getuid(), os.getgid(), os.environ["HOME"], os.getcwd() in ("/sandbox", "/home/sandbox"))
@@ -71,22 +66,59 @@ def test_volume(engine, serve, image):
     assert engine.name == "docker" or "Read-only file system" in facts_of(result)["stderr"]
 
 
-def test_busybox(podman, serve, busybox):
-    """All that the runner does, with tools that know less."""
-    server = serve(podman, "--python-image", busybox)
+BASH = """
+FROM docker.io/{image}
+RUN ln -sf bash /usr/bin/sh
+"""
+
+
+@pytest.fixture
+def with_shell(podman, request):
+    dockerfile, files = request.param
+    yield from built(podman, dockerfile, *files)
+
+
+@pytest.mark.parametrize("with_shell, shell", [((BUSYBOX, [shutil.which("busybox")]), "/busybox/sh"),
+                                               ((BASH, []), "/usr/bin/bash")],
+                         indirect=["with_shell"], ids=["busybox", "bash"])
+def test_shells(podman, with_shell, serve, shell):
+    """All that the runner does, with a shell and tools that know less, or others."""
+    server = serve(podman, "--python-image", with_shell)
     code = """
 import os, sys
 print(os.path.realpath("/proc/1/exe"), sys.argv[1:], input(), open("dir/in").read())
 open("out", "w").write("x" * 5000)"""
     files = [{"path": "dir/in", "text": "given"}, {"path": "other", "text": "y" * 70_000}]
     result = server.call(code, args=["a b", "c"], stdin="line\n", files=files, outputs=["out"])
-    assert facts_of(result)["stdout"] == "/busybox/sh ['a b', 'c'] line given\n", result
+    assert facts_of(result)["stdout"] == f"{shell} ['a b', 'c'] line given\n", result
     assert returned_of(result) == {"out": b"x" * 5000}
+    ends = [facts_of(server.call(f"import os; {end}")) for end in ("os.kill(os.getpid(), 9)", "os._exit(137)")]
+    assert [(facts["exit_code"], facts["signal"]) for facts in ends] == [(None, "SIGKILL"), (137, None)]
     session = Session(server, code="import os; x = 1; os.chdir('/tmp')")
     for number in range(2):
         told = session.call("x += 1; x", files=[{"path": f"f{number}", "text": "z" * 70_000}])
         assert told["structuredContent"]["value"] == str(2 + number)
     session.end()
+
+
+SEEDED = """
+FROM docker.io/{image}
+RUN mkdir -p /usr/share/code-sandbox/work/d && cd /usr/share/code-sandbox/work && echo a >a.csv && echo b >d/b.csv
+"""
+
+
+@pytest.fixture
+def seeded(podman):
+    yield from built(podman, SEEDED)
+
+
+def test_files_of_the_image_do_not_come_back(podman, seeded, serve):
+    """Unless they were changed, or asked for."""
+    server = serve(podman, "--python-image", seeded)
+    result = server.call("print(open('a.csv').read() + open('d/b.csv').read(), end='')")
+    assert (facts_of(result)["stdout"], returned_of(result)) == ("a\nb\n", {})
+    assert returned_of(server.call("open('a.csv', 'a').write('c')")) == {"a.csv": b"a\nc"}
+    assert returned_of(server.call("1", outputs=["d/*"])) == {"d/b.csv": b"b\n"}
 
 
 SETUID = "import os, subprocess; print(oct(os.stat('/usr/local/bin/who').st_mode), subprocess.getoutput('who -u'))"

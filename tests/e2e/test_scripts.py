@@ -4,19 +4,14 @@ import json
 import os
 import platform
 import shlex
+import shutil
 import subprocess
 
 import pytest
-from harness import ROOT
+from harness import ROOT, write_program
 
 SCRIPTS = ROOT / "scripts"
 CODENAME = platform.freedesktop_os_release()["VERSION_CODENAME"]
-
-
-def write_program(path, text):
-    path.write_text(text)
-    path.chmod(0o755)
-    return path
 
 
 def run_script(*words, **env):
@@ -269,3 +264,121 @@ def test_setup_source_that_is_not_there(tmp_path):
     done = run_script("setup", "source", "new", APT_DIR=str(tmp_path))
     assert (done.returncode, done.stdout) == (1, "")
     assert f"no Debian entry for '{CODENAME}' in {tmp_path}/sources.list" in done.stderr
+
+
+# Takes notes; with some packages a program comes.
+APT_GET = r"""#!/bin/sh
+echo "$*" >>"$STUB_STATE/apt"
+[ -z "$(ls /usr/sbin)" ] || echo "$(ls /usr/sbin) while: $*" >>"$STUB_STATE/policy"
+case $* in
+*" install "*) ;;
+*) exit 0 ;;
+esac
+for word; do
+	: >"$STUB_STATE/installed-$word"
+	case $word in
+	podman | runc | nodejs | npm) programs=$word ;;
+	docker.io) programs=${STUB_DOCKER:-docker dockerd} ;;
+	docker-cli) programs=docker ;;
+	*) continue ;;
+	esac
+	for program in $programs; do
+		ln -s /bin/true "$STUB_BIN/$program"
+	done
+	[ "$word" != "${STUB_STOPS:-}" ] || kill -TERM "$PPID"
+done
+"""
+DPKG_QUERY = """#!/bin/sh
+while [ $# -gt 1 ]; do shift; done
+[ ! -e "$STUB_STATE/installed-$1" ] || echo installed
+"""
+TOOLS = ("sh", "cat", "chmod", "env", "grep", "id", "ln", "ls", "rm", "tee", "timeout")
+
+
+class Setup:
+    """scripts/setup on a machine where nothing is real: what it looks for on
+    PATH is in a directory of its own, and /usr/sbin is another one."""
+
+    def __init__(self, directory):
+        self.state, self.bin, self.sbin = directory / "state", directory / "bin", directory / "sbin"
+        for path in (self.state, self.bin, self.sbin):
+            path.mkdir()
+        for tool in TOOLS:
+            (self.bin / tool).symlink_to(shutil.which(tool))
+        self.has("apt-get", APT_GET)
+        self.has("dpkg-query", DPKG_QUERY)
+        self.has("apt-cache", "#!/bin/sh\necho '  Candidate: 1'\n")
+        self.has("node", "#!/bin/sh\necho 24\n")
+        self.has("npm")
+
+    def has(self, program, text="#!/bin/sh\n"):
+        write_program(self.bin / program, text)
+
+    def run(self, *words, **env):
+        inside = 'mount --bind "$1" /usr/sbin && shift && PATH=$1 && shift && exec "$@"'
+        return subprocess.run(["unshare", "--mount", "sh", "-c", inside, "sh", self.sbin, self.bin, SCRIPTS / "setup", *words],
+                              env={**os.environ, "STUB_STATE": str(self.state), "STUB_BIN": str(self.bin), **env},
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100)
+
+    def asked(self):
+        """Packages, in the order in which they were asked for."""
+        lines = [line.split() for line in (self.state / "apt").read_text().splitlines() if " install " in line]
+        assert all("--no-remove" in words for words in lines), lines
+        return [word for words in lines for word in words[words.index("install") + 1:] if not word.startswith("-")]
+
+
+@pytest.fixture
+def setup(tmp_path):
+    return Setup(tmp_path)
+
+
+def test_setup_beside_a_docker_of_another_maker(setup):
+    """Its packages conflict with Debian's, which would have them removed."""
+    for program in ("docker", "dockerd", "runc"):
+        setup.has(program)
+    done = setup.run("test")
+    assert done.returncode == 0, done.stderr
+    assert "podman" in setup.asked() and "valgrind" in setup.asked()
+    assert not {"docker.io", "docker-cli", "runc"} & set(setup.asked())
+
+
+@pytest.mark.parametrize(("brings", "more"), [("docker dockerd", []), ("dockerd", ["docker-cli"])],
+                         ids=["with-its-client", "without"])
+def test_setup_of_docker(setup, brings, more):
+    """It is not started, and nothing is left of what sees to that."""
+    done = setup.run("test", STUB_DOCKER=brings)
+    assert done.returncode == 0, done.stderr
+    assert [package for package in setup.asked() if package.startswith("docker")] == ["docker.io", *more]
+    assert "policy-rc.d while: " in (setup.state / "policy").read_text()
+    assert list(setup.sbin.iterdir()) == []
+    before = setup.asked()
+    assert setup.run("test").returncode == 0
+    assert setup.asked() == before, "the second time there is nothing to do"
+
+
+def test_setup_beside_a_daemon(setup):
+    """Which is somebody's own: only its client is missing."""
+    setup.has("dockerd")
+    done = setup.run("test")
+    assert done.returncode == 0, done.stderr
+    assert [package for package in setup.asked() if package.startswith("docker")] == ["docker-cli"]
+    assert not (setup.state / "policy").exists() and "not started" not in done.stdout
+
+
+def test_setup_that_is_stopped(setup):
+    done = setup.run("test", STUB_STOPS="docker.io")
+    assert done.returncode == 1
+    assert "policy-rc.d while: " in (setup.state / "policy").read_text()
+    assert list(setup.sbin.iterdir()) == []
+
+
+def test_setup_of_an_engine(setup):
+    """Unless one answers; one that does not answer this user is named."""
+    setup.has("docker", "#!/bin/sh\nexit 1\n")
+    done = setup.run("engine")
+    assert done.returncode == 0, done.stderr
+    assert "docker is here, but 'docker info' fails for this user" in done.stdout
+    assert {"podman", "runc"} < set(setup.asked())
+    before = setup.asked()
+    assert setup.run("engine").returncode == 0
+    assert setup.asked() == before
