@@ -11,7 +11,8 @@
  * could not be written would never come, without a word.
  */
 yyjson_mut_doc *json_new(void);
-/* NULL when it is not JSON; data is not written to. */
+/* NULL when it is not JSON; data is not written to.  Half of a surrogate pair,
+ * which some writers leave when they cut a text, is read as U+FFFD. */
 yyjson_doc *json_read(const char *data, size_t length, yyjson_read_err *err);
 /* Text of ours that is JSON, as a value of the document. */
 yyjson_mut_val *json_copy_text(

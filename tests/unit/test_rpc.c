@@ -7,6 +7,8 @@
 #include "helpers.h"
 #include "suites.h"
 
+#define FFFD "\xEF\xBF\xBD"
+
 static const struct {
 	const char *name;
 	const char *json;
@@ -76,6 +78,23 @@ static const struct {
     {"a request that is called result",
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\",\"result\":{}}",
         RPC_REQUEST, "1", "x", false},
+    /* As texts are sent that were cut in the middle of a character. */
+    {"half a pair", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\\ud83d\"}",
+        RPC_REQUEST, "1", FFFD, false},
+    {"the other half", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\\uDE00!\"}",
+        RPC_REQUEST, "1", FFFD "!", false},
+    {"two halves in the wrong order",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\\ude00\\ud83d\"}",
+        RPC_REQUEST, "1", FFFD FFFD, false},
+    {"a half ahead of a pair",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\\ud83d\\ud83d\\ude00\"}",
+        RPC_REQUEST, "1", FFFD "\xF0\x9F\x98\x80", false},
+    {"a half ahead of another escape",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\\ud83d\\n\\u0041\"}",
+        RPC_REQUEST, "1", FFFD "\nA", false},
+    {"what only looks like a half",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\\\\ud83d\\ud83d\"}",
+        RPC_REQUEST, "1", "\\ud83d" FFFD, false},
 };
 
 static void
@@ -142,8 +161,8 @@ static const struct {
     {"a surrogate in UTF-8",
         BYTES("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xED\xA0\x80\"}"),
         ERR_PARSE, NULL, false},
-    {"half a surrogate pair in escapes",
-        BYTES("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\\ud800\"}"),
+    {"half a surrogate pair in escapes, and no JSON",
+        BYTES("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\\ud800\xFF\"}"),
         ERR_PARSE, NULL, false},
     {"NUL in a string",
         BYTES("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\0b\"}"), ERR_PARSE,
