@@ -1,6 +1,7 @@
 #include "base/watch.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -43,4 +44,13 @@ watch_after(struct event *timer, int milliseconds)
 	    milliseconds / 1000, milliseconds % 1000 * 1000L};
 
 	watch(timer, &delay);
+}
+
+bool
+watch_is_closed(int fd)
+{
+	struct pollfd look = {.fd = fd, .events = POLLRDHUP};
+
+	return poll(&look, 1, 0) == 1 &&
+	    (look.revents & (POLLHUP | POLLRDHUP | POLLERR)) != 0;
 }

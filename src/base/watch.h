@@ -1,6 +1,8 @@
 #ifndef WATCH_H
 #define WATCH_H
 
+#include <stdbool.h>
+
 struct event;
 struct event_base;
 struct timeval;
@@ -14,5 +16,9 @@ struct event_base *watch_new(void);
 void watch(struct event *event, const struct timeval *timeout);
 /* A timer. */
 void watch_after(struct event *timer, int milliseconds);
+
+/* Whether the other side of a pipe or socket has closed it, though there may
+ * be something to read still. */
+bool watch_is_closed(int fd);
 
 #endif

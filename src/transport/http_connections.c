@@ -13,19 +13,21 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/watch.h"
 
 /* What a connection may have sent since its last request was taken: a whole
  * one, and the lines between its chunks. */
 #define INPUT_MAX (HTTP_BODY_MAX + HTTP_BODY_MAX / 8 + HTTP_HEADERS_MAX)
 /* ... and all of them together. */
 #define INPUT_SUM_MAX (4 * INPUT_MAX)
-/* Answers that nobody has read yet, of all of them together. */
+/* Answers that nobody has read yet, of all of them together but the largest. */
 #define BACKLOG_SUM_MAX ((size_t)256 * 1024 * 1024)
 
 static const struct timeval silence = {.tv_sec = HTTP_SILENCE_SECONDS};
 /* libevent remembers the limit before none. */
 static const struct timeval forever = {.tv_sec = 365L * 24 * 3600};
 static const struct timeval turn = {.tv_sec = HTTP_TURN_SECONDS};
+static const struct timeval look_interval = {.tv_sec = 1};
 static const struct timeval accept_pause = {.tv_usec = 200000};
 
 struct http_connection {
@@ -36,7 +38,8 @@ struct http_connection {
 	struct evhttp_connection *connection;
 	size_t received;
 	struct event *deadline;
-	struct event *hang_up;
+	struct event *stir; /* while we work: it is closed, or has more */
+	struct event *look; /* if it has more: whether it is closed too */
 	/* NULL: nobody works on an answer */
 	const struct http_connection_callbacks *callbacks;
 	void *arg;
@@ -60,8 +63,9 @@ forget(struct http_connection *connection)
 	all->count--;
 	all->received -= connection->received;
 	event_free(connection->deadline);
-	if (connection->hang_up != NULL)
-		event_free(connection->hang_up);
+	if (connection->stir != NULL)
+		event_free(connection->stir);
+	event_free(connection->look);
 	free(connection);
 }
 
@@ -97,14 +101,21 @@ on_deadline(evutil_socket_t fd, short what, void *arg)
 
 /*
  * libevent does not look at a connection while its request is being handled,
- * so we look ourselves whether the other side has closed it.
+ * so we look ourselves whether the other side has closed it.  One that was
+ * reset is told of as one with something to read; and what is to be read, the
+ * next request, would be told of for ever.
  */
 static void
-on_hang_up(evutil_socket_t fd, short what, void *arg)
+on_stir(evutil_socket_t fd, short what, void *arg)
 {
+	struct http_connection *connection = arg;
+
 	(void)fd;
 	(void)what;
-	close_connection(arg, "its client went away");
+	if (watch_is_closed(bufferevent_getfd(connection->stream)))
+		close_connection(connection, "its client went away");
+	else
+		evtimer_add(connection->look, &look_interval);
 }
 
 /* libevent shows a connection to nobody before its first request; but it is
@@ -121,8 +132,8 @@ adopt(struct http_connection *connection)
 		return;
 	}
 	connection->connection = arg;
-	connection->hang_up = event_new(connection->all->base,
-	    bufferevent_getfd(connection->stream), EV_CLOSED, on_hang_up,
+	connection->stir = event_new(connection->all->base,
+	    bufferevent_getfd(connection->stream), EV_READ | EV_CLOSED, on_stir,
 	    connection);
 	evhttp_connection_set_closecb(arg, on_close, connection);
 }
@@ -145,11 +156,16 @@ static struct http_connection *
 find_laggard(struct http_connections *all)
 {
 	struct http_connection *connection, *other = NULL;
-	size_t sum = 0;
+	size_t sum = 0, largest = 0;
 
-	TAILQ_FOREACH (connection, &all->list, entry)
-		sum += http_connection_backlog(connection);
-	if (sum <= BACKLOG_SUM_MAX)
+	TAILQ_FOREACH (connection, &all->list, entry) {
+		size_t backlog = http_connection_backlog(connection);
+
+		sum += backlog;
+		largest = backlog > largest ? backlog : largest;
+	}
+	/* One answer may be as large as that. */
+	if (sum - largest <= BACKLOG_SUM_MAX)
 		return NULL;
 	TAILQ_FOREACH (connection, &all->list, entry) {
 		if (http_connection_backlog(connection) <
@@ -243,7 +259,8 @@ on_complete(struct evhttp_request *request, void *arg)
 
 	(void)request;
 	bufferevent_set_timeouts(connection->stream, &silence, &silence);
-	event_del(connection->hang_up);
+	event_del(connection->stir);
+	evtimer_del(connection->look);
 	reset_received(connection);
 	begin_turn(connection);
 	connection->callbacks = NULL;
@@ -263,6 +280,7 @@ http_connections_add(struct event_base *base, void *arg)
 	evbuffer_add_cb(
 	    bufferevent_get_input(connection->stream), on_input, connection);
 	connection->deadline = evtimer_new(base, on_deadline, connection);
+	connection->look = evtimer_new(base, on_stir, connection);
 	evtimer_add(connection->deadline, &turn);
 	TAILQ_INSERT_TAIL(&all->list, connection, entry);
 	all->count++;
@@ -296,7 +314,7 @@ http_connection_work(struct http_connection *connection,
 	 * not say anything. */
 	bufferevent_set_timeouts(connection->stream, &forever, &silence);
 	evtimer_del(connection->deadline);
-	event_add(connection->hang_up, NULL);
+	event_add(connection->stir, NULL);
 }
 
 void

@@ -189,7 +189,7 @@ http_exchange_new(struct event_base *base, struct evhttp_request *request,
 	struct http_exchange *exchange = xcalloc(1, sizeof(*exchange));
 
 	/* One that merely accepts anything may not expect a stream. */
-	exchange->reads_streams = http_takes_chunks(request) &&
+	exchange->reads_streams = http_may_stream(request) &&
 	    http_asks_for(request, "text/event-stream");
 	exchange->request = request;
 	exchange->connection = connection;

@@ -130,6 +130,7 @@ open_unix(struct http_listen *listen, struct event_base *base, const char *path,
     struct err *err)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct stat status;
 	mode_t old_mask;
 	int problem;
 
@@ -150,6 +151,10 @@ open_unix(struct http_listen *listen, struct event_base *base, const char *path,
 		return err_system(err, problem, "cannot listen on %s", path);
 	listen->loopback = true;
 	listen->socket = xstrdup(path);
+	if (lstat(path, &status) == 0) {
+		listen->device = status.st_dev;
+		listen->inode = status.st_ino;
+	}
 	listen->address = xasprintf("unix:%s", path);
 	return 0;
 }
@@ -168,7 +173,11 @@ http_listen_open(struct http_listen *listen, struct event_base *base,
 void
 http_listen_release(struct http_listen *listen)
 {
-	if (listen->socket != NULL)
+	struct stat status;
+
+	/* Somebody may have put another one in its place. */
+	if (listen->socket != NULL && lstat(listen->socket, &status) == 0 &&
+	    status.st_dev == listen->device && status.st_ino == listen->inode)
 		unlink(listen->socket);
 	free(listen->socket);
 	free(listen->address);

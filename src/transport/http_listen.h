@@ -2,6 +2,7 @@
 #define HTTP_LISTEN_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 #include "settings/settings.h"
@@ -15,6 +16,8 @@ struct http_listen {
 	struct evconnlistener *listener;
 	bool loopback; /* only this machine can reach it */
 	char *socket;  /* path of a unix socket, to be removed; or NULL */
+	dev_t device;  /* by which it is known again */
+	ino_t inode;
 	char *address; /* for people */
 };
 

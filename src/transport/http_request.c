@@ -109,11 +109,18 @@ http_add_header(
 	    evhttp_request_get_output_headers(request), name, value);
 }
 
+/* As libevent tells it, which then leaves the connection open. */
+#define KEEP_ALIVE "keep-alive"
+
 bool
-http_takes_chunks(const struct evhttp_request *request)
+http_may_stream(struct evhttp_request *request)
 {
+	const char *connection = http_header(request, "Connection");
+
 	return request->major > 1 ||
-	    (request->major == 1 && request->minor >= 1);
+	    (request->major == 1 && request->minor >= 1) ||
+	    connection == NULL ||
+	    strncasecmp(connection, KEEP_ALIVE, sizeof(KEEP_ALIVE) - 1) != 0;
 }
 
 /* Of two, we go by the first; who knows what a proxy goes by. */

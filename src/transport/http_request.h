@@ -16,8 +16,9 @@ bool http_asks_for(struct evhttp_request *request, const char *type);
 /* For the answer. */
 void http_add_header(
     struct evhttp_request *request, const char *name, const char *value);
-/* HTTP/1.0 has no answers of unknown length but the last. */
-bool http_takes_chunks(const struct evhttp_request *request);
+/* Whether the answer may be of unknown length: in HTTP/1.0, as proxies speak
+ * it, only the last of a connection. */
+bool http_may_stream(struct evhttp_request *request);
 /* Somebody else may believe that it says something else, or ends elsewhere. */
 bool http_is_doubtful(struct evhttp_request *request);
 

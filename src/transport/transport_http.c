@@ -159,6 +159,7 @@ transport_http_new(struct event_base *base, const struct settings *settings,
     struct mcp *mcp, struct err *err)
 {
 	struct transport_http *transport = xcalloc(1, sizeof(*transport));
+	struct evconnlistener *listener;
 
 	transport->base = base;
 	transport->settings = settings;
@@ -168,9 +169,10 @@ transport_http_new(struct event_base *base, const struct settings *settings,
 		start_server(transport, mcp);
 		return transport;
 	}
-	if (transport->listen.listener != NULL)
-		evconnlistener_free(transport->listen.listener);
+	listener = transport->listen.listener;
 	transport_http_free(transport);
+	if (listener != NULL)
+		evconnlistener_free(listener);
 	return NULL;
 }
 
@@ -204,9 +206,10 @@ stop_server(struct transport_http *transport)
 void
 transport_http_free(struct transport_http *transport)
 {
+	/* While it listens: then nobody else's socket is taken for ours. */
+	http_listen_release(&transport->listen);
 	if (transport->http != NULL)
 		stop_server(transport);
-	http_listen_release(&transport->listen);
 	http_guard_release(&transport->guard);
 	free(transport);
 }

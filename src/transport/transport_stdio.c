@@ -23,7 +23,7 @@
 /* With so much unread by the client we read no further requests, ... */
 #define UNSENT_MAX ((size_t)64 * 1024 * 1024)
 /* ... and if the answers to those that were read before come to so much, it is
- * let go. */
+ * let go.  The largest does not count: one may be as large as that. */
 #define UNSENT_END ((size_t)256 * 1024 * 1024)
 #define READ_SIZE ((size_t)64 * 1024)
 #define FLUSH_MS 1000
@@ -36,6 +36,7 @@ struct transport_stdio {
 	struct event *writable;
 	struct event *look; /* while paused, whether the client is gone */
 	struct evbuffer *unsent;
+	size_t largest;   /* message since there was nothing unsent */
 	bool unpolled_in; /* a file or /dev/null: never blocks */
 	bool paused;
 	bool ending; /* the client has closed its end: no pause any more */
@@ -90,12 +91,10 @@ static void
 on_look(evutil_socket_t fd, short what, void *arg)
 {
 	struct transport_stdio *transport = arg;
-	struct pollfd stdin_poll = {.fd = STDIN_FILENO, .events = POLLRDHUP};
 
 	(void)fd;
 	(void)what;
-	transport->ending = poll(&stdin_poll, 1, 0) == 1 &&
-	    (stdin_poll.revents & (POLLHUP | POLLRDHUP | POLLERR)) != 0;
+	transport->ending = watch_is_closed(STDIN_FILENO);
 	if (transport->ending)
 		resume_reading(transport);
 	else
@@ -140,7 +139,8 @@ on_writable(evutil_socket_t fd, short what, void *arg)
 		give_up(transport);
 		return;
 	}
-	if (evbuffer_get_length(transport->unsent) > UNSENT_END) {
+	if (evbuffer_get_length(transport->unsent) >
+	    UNSENT_END + transport->largest) {
 		fail(transport, "the client is let go",
 		    "it does not read its answers");
 		give_up(transport);
@@ -160,6 +160,10 @@ send_message(void *arg, const char *message, size_t length)
 
 	if (transport->mute)
 		return;
+	if (evbuffer_get_length(transport->unsent) == 0)
+		transport->largest = 0;
+	if (transport->largest < length)
+		transport->largest = length;
 	evbuffer_add(transport->unsent, message, length);
 	evbuffer_add(transport->unsent, "\n", 1);
 	/* What goes wrong here is seen, and dealt with, from the loop. */

@@ -6,11 +6,12 @@ import os
 import re
 import signal
 import socket
+import struct
 import subprocess
 import threading
 import uuid
 
-from harness import MARK, PATIENCE, SANITIZER_WORDS, children_of, command_line, marked_processes, until
+from harness import MARK, PATIENCE, SANITIZER_WORDS, children_of, command_line, marked_processes, read_proc, until
 from wire import LEGACY, MODERN, UNSAID, Transcript, meta, named_revision
 
 ACCEPT = "application/json, text/event-stream"
@@ -112,6 +113,10 @@ class HttpServer:
 
     def wait_no_containers(self, seconds=PATIENCE):
         until(lambda: not self.containers(), seconds, lambda: f"gone: {self.containers()}")
+
+    def ticks(self):
+        """Of processor time."""
+        return sum(map(int, read_proc(self.pid, "stat").rpartition(b")")[2].split()[11:13]))
 
     def fds(self):
         return len(os.listdir(f"/proc/{self.pid}/fd"))
@@ -245,7 +250,10 @@ class Exchange:
     def notifications(self):
         return [message for message in self.messages if "method" in message]
 
-    def hang_up(self):
+    def hang_up(self, reset=False):
+        """As proxies do when they reset a connection: without a word."""
+        if reset:
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         if self.response:
             self.response.close()
         self.connection.close()

@@ -288,6 +288,15 @@ def test_live_socket_is_left_alone(at_socket, fake, tmp_path):
     assert server.get("/healthz").status == 200
 
 
+def test_socket_of_another_server_stays(at_socket, tmp_path):
+    """Somebody has taken the first one's away."""
+    first = at_socket()
+    (tmp_path / "s").rename(tmp_path / "old")
+    second = at_socket()
+    first.close()
+    assert second.get("/healthz").status == 200
+
+
 def test_socket_with_a_crowd_at_its_door_is_left_alone(fake, tmp_path):
     """Nobody gets in, and it is somebody's all the same."""
     with contextlib.ExitStack() as stack:

@@ -492,9 +492,41 @@ def test_requests_with_mistakes_in_them(http, seed):
     assert_alive(http)
 
 
-def test_http_1_0(http):
-    data = modern_bytes(http).replace(b"HTTP/1.1", b"HTTP/1.0", 1)
-    assert http.send(data).finish().status == 200
+def as_1_0(data, connection):
+    return data.replace(b"HTTP/1.1\r\n", b"HTTP/1.0\r\nConnection: %s\r\n" % connection, 1)
+
+
+@pytest.mark.parametrize("connection", [b"close", b"keep-alive"])
+def test_http_1_0(http, connection):
+    assert http.send(as_1_0(modern_bytes(http), connection)).finish().status == 200
+
+
+def test_streams_in_http_1_0(http):
+    """As proxies speak it: there are no chunks, and at the end it is closed."""
+    body = body_of("tools/call", 7, _meta={**meta(), "progressToken": 1}, name="run_python_code",
+                   arguments={"code": "import time; time.sleep(2)"})
+    call = http.post_bytes(body, headers_of("tools/call", **{"Mcp-Name": "run_python_code"}))
+    exchange = http.send(as_1_0(call, b"close"))
+    assert exchange.next()["method"] == "notifications/progress"
+    assert exchange.header("Transfer-Encoding") is None
+    assert exchange.answer()["id"] == 7
+    listen = modern_bytes(http, 8, "subscriptions/listen", notifications={"toolsListChanged": True})
+    stream = http.send(as_1_0(listen, b"close"))
+    assert stream.next()["method"] == "notifications/subscriptions/acknowledged"
+    stream.hang_up()
+    for kept in (b"keep-alive", b"Keep-Alive, TE"):
+        assert http.send(as_1_0(listen, kept)).finish().status == 406
+
+
+def test_one_answer_of_any_size(fake, serve_http):
+    """A client that reads gets it, though as much unread by several would not
+    be kept."""
+    server = serve_http(fake(), "--max-output", "64m")
+    call = server.modern().call("import sys; sys.stdout.write('\\x01' * (24 << 20))")
+    call.revision = None  # too much to be looked at once more
+    call.finish()
+    assert len(call.body) > 256 << 20
+    assert json.loads(call.body)["result"]["structuredContent"]["stdout"] == "\x01" * (24 << 20)
 
 
 # Connections.

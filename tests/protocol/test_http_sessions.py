@@ -3,6 +3,7 @@
 import concurrent.futures
 import json
 import signal
+import time
 
 import pytest
 from harness import until
@@ -205,15 +206,29 @@ def test_cancel_of_a_modern_call_is_no_business_of_others(http, program):
 # Going away.
 
 
+@pytest.mark.parametrize("more", [b"", b"GET /healthz HTTP/1.1\r\n"], ids=["", "with-more-to-read"])
+@pytest.mark.parametrize("reset", [False, True])
 @pytest.mark.parametrize("progress", [False, True])
-def test_going_away_cancels_a_modern_call(http, program, progress):
+def test_going_away_cancels_a_modern_call(http, program, progress, reset, more):
     call = http.modern().call(program.code, more={"_meta": {"progressToken": 1}} if progress else None)
     program.wait_up()
     if progress:
         assert call.next()["method"] == "notifications/progress"
-    call.hang_up()
-    http.wait_no_containers()
+    call.connection.sendall(more)
+    call.hang_up(reset)
+    http.wait_no_containers(8)  # not only when something is to be sent, which is after 15
     program.wait_gone()
+
+
+def test_next_request_that_waits_costs_nothing(http, program):
+    call = http.modern().call(program.code)
+    program.wait_up()
+    call.connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    before = http.ticks()
+    time.sleep(1)
+    assert http.ticks() - before < 10, "hundredths of a second of the processor"
+    program.let_go()
+    assert call.result()["content"][0]["text"] == "done"
 
 
 @pytest.mark.parametrize("progress", [False, True])
@@ -488,6 +503,7 @@ def test_batch_whose_session_ends(http, program):
         "name": "run_python_code", "arguments": {"code": program.code}}}
     exchange = session.send([{**call, "id": 1}, {**call, "id": 2}])
     until(lambda: len(http.containers()) == 2)
+    program.wait_up()
     assert session.end().status in (200, 204)
     exchange.finish()
     assert not [answer for message in exchange.messages for answer in message if "result" in answer]
@@ -549,6 +565,20 @@ def test_interpreter_of_which_nobody_has_heard_goes(podman, serve_http):
     server.wait_no_containers()
     result = session.call("6 * 7", session="new").result()
     assert result["structuredContent"]["value"] == "42"
+
+
+def test_reading_from_an_interpreter_that_is_busy(podman, serve_http):
+    """The server is not: 503 would have a proxy keep everybody from it."""
+    server = serve_http(podman)
+    modern = server.modern()
+    handle = modern.call("open('f', 'w').write('f')", session="new").result()["structuredContent"]["session"]
+    call = modern.call("import time; print('up'); time.sleep(60)", session=handle, more={"_meta": {"progressToken": 1}})
+    while "up" not in call.next()["params"]["message"]:
+        pass
+    read = modern.request("resources/read", {"uri": f"sandbox://session/{handle}/f"})
+    assert "is busy with another call" in read.answer()["error"]["message"]
+    assert read.status == 200
+    call.hang_up()
 
 
 def test_interpreter_of_modern_requests(podman, serve_http):

@@ -136,11 +136,11 @@ class Reader:
 
 def test_slow_reader_gets_all_of_it(timed):
     """For longer than silence may last."""
-    reader = Reader(timed("--max-output", "16m"), 8_000_000)
+    reader = Reader(timed("--max-output", "32m"), 16_000_000)
     for _ in range(3):
         reader.read(3_000_000)
         reader.server.pass_seconds(NOT_SILENT)
-    assert reader.backlog() and reader.got < reader.length // 2 + 2_000_000
+    assert reader.backlog() and reader.got < reader.length // 2
     assert reader.read_rest() == reader.length
 
 
