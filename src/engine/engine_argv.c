@@ -207,9 +207,7 @@ static void
 add_runner(struct strlist *argv, const struct container_spec *spec)
 {
 	const struct language *language = spec->language;
-	const struct hook_file *file =
-	    spec->mode == CONTAINER_WARM ? language->hook : NULL;
-	bool hooked = file != NULL;
+	bool hooked = spec->mode == CONTAINER_WARM && language->hook != NULL;
 
 	strlist_add_all(argv,
 	    (const char *[]){"-c", script_runner_sh, "runner", spec->nonce,
@@ -218,9 +216,10 @@ add_runner(struct strlist *argv, const struct container_spec *spec)
 	strlist_add(argv, hooked ? language->hook_variable : "");
 	strlist_add(argv, hooked ? language->hook_value : "");
 	strlist_add(argv, hooked ? language->hook_separator : "");
-	for (; hooked && file->name != NULL; file++) {
-		strlist_add(argv, file->name);
-		strlist_add(argv, file->text);
+	/* The other files come on stdin. */
+	if (hooked) {
+		strlist_add(argv, language->hook->name);
+		strlist_add(argv, language->hook->text);
 	}
 	strlist_add(argv, "--");
 	strlist_add_all(argv, language->command);

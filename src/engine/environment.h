@@ -5,8 +5,9 @@
 
 /*
  * The environment that the engine's CLI starts with: what it needs to find and
- * reach its engine, and the variables the user passes through to the program.
- * Nothing else of ours: a CLI may hand on what it finds.
+ * reach its engine, the variables the user passes through to the program, and
+ * one that makes it faster.  Nothing else of ours: a CLI may hand on what it
+ * finds.
  */
 void environment_for_engine(
     struct strlist *env, const struct strlist *pass_env);

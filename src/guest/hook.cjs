@@ -1,6 +1,5 @@
-// Loaded by Node (--require) before the main module: waits here for the code.
-// When it is over the environment is that of the plain command.  Worker threads
-// load it too, and have nothing to wait for.
+// Goes on where boot.cjs ends: waits here for the code.  When it is over the
+// environment is that of the plain command.
 "use strict";
 
 // A session's snippets may declare one of their own.
@@ -14,23 +13,7 @@ function say(fs, nonce, word, streams) {
     fs.writeSync(stream, `\x1e${nonce} ${word}\n`);
 }
 
-function receive(fs, fd, most) {
-  const piece = Buffer.allocUnsafe(Math.min(most, 1 << 16));
-  const got = fs.readSync(fd, piece, 0, piece.length, null);
-  if (got === 0)
-    process.reallyExit(0);
-  return piece.subarray(0, got);
-}
-
-// One byte at a time: what follows may be for somebody else.
-function readLine(fs, fd) {
-  let line = "";
-  while (!line.endsWith("\n"))
-    line += receive(fs, fd, 1).toString("latin1");
-  return line.trim().split(" ");
-}
-
-function takeCode(fs, file, left) {
+function takeCode(fs, receive, file, left) {
   const target = fs.openSync(file, "w");
   while (left > 0) {
     const code = receive(fs, 3, left);
@@ -54,17 +37,37 @@ function takeExtras(fs) {
   const given = takeFile(fs, OWN + "/arguments");
   const words = given ? given.toString().split("\0").slice(0, -1) : [];
   process.argv = [...COMMAND, ...words];
-  // The lowest number that is free is the one that is opened.
-  fs.closeSync(0);
-  if (fs.existsSync(SCRATCH + "/stdin")) {
-    fs.openSync(SCRATCH + "/stdin");
-    fs.unlinkSync(SCRATCH + "/stdin");
-  } else {
-    fs.openSync("/dev/null");
+  return takeStdin(fs);
+}
+
+// What it is that has this number now.
+function identify(fs, fd) {
+  try {
+    const { dev, ino } = fs.fstatSync(fd);
+    return `${dev} ${ino}`;
+  } catch {
+    return "closed";
   }
 }
 
-function wait(fs) {
+// What was put there, and by which number.
+let placed, stdin = 0;
+
+// The lowest number that is free is the one that is opened: 0, unless what has it
+// by now is a snippet's.
+function takeStdin(fs) {
+  const given = fs.existsSync(SCRATCH + "/stdin");
+  if (!placed || identify(fs, stdin) === placed)
+    fs.closeSync(stdin);
+  stdin = fs.openSync(given ? SCRATCH + "/stdin" : "/dev/null");
+  if (given)
+    fs.unlinkSync(SCRATCH + "/stdin");
+  placed = identify(fs, stdin);
+  return stdin;
+}
+
+delete require.cache[__filename];
+module.exports = function wait(fs, receive, readLine) {
   const [nonce, file] = process.env.SANDBOX_RUNNER.split(" ");
   const options = process.env.NODE_OPTIONS.split(" ").slice(2).join(" ");
   delete process.env.SANDBOX_RUNNER;
@@ -75,20 +78,16 @@ function wait(fs) {
   say(fs, nonce, "ready", [1, 2]);
   const line = readLine(fs, 3);
   if (line[0] === "code")
-    takeCode(fs, file, Number(line[1]));
+    takeCode(fs, receive, file, Number(line[1]));
   fs.writeSync(7, "\n");
   fs.closeSync(3);
   if (line[0] !== "code") {
     const how = readLine(fs, 8);
     takeExtras(fs);
     if (how[0] === "session")
-      return require(OWN + "/session.cjs")(nonce, file, takeExtras);
+      return require(OWN + "/session.cjs")(nonce, file, takeExtras, identify);
   }
   say(fs, nonce, "started", [1]);
   fs.closeSync(7);
   fs.closeSync(8);
-}
-
-delete require.cache[__filename];
-if (process.env.SANDBOX_RUNNER)
-  wait(require("fs"));
+};

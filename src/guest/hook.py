@@ -1,11 +1,10 @@
-# Loaded by Python as "sitecustomize" while it starts up, before it opens the
-# script: waits here for the code.  When it is over nothing is left of it: the
-# environment, sys.path and sys.modules are those of the plain command.
-import os
+# Goes on where boot.py ends, in its place, before Python opens the script: waits
+# here for the code.  When it is over nothing is left of it: the environment,
+# sys.path and sys.modules are those of the plain command.
 import sys
 
 # The image's own sitecustomize, if there is one, takes this one's place.
-ours, _, rest = os.environ["PYTHONPATH"].partition(":")
+rest = os.environ["PYTHONPATH"].partition(":")[2]
 if rest:
     os.environ["PYTHONPATH"] = rest
 else:
@@ -26,23 +25,10 @@ def say(word, *streams):
         os.write(stream, b"\036%s %s\n" % (nonce.encode(), word))
 
 
-# One byte at a time: what follows may be for somebody else.
-def read_line(fd):
-    line = b""
-    while not line.endswith(b"\n"):
-        byte = os.read(fd, 1)
-        if not byte:
-            os._exit(0)
-        line += byte
-    return line.decode().split()
-
-
 def take_code(left):
     target = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     while left > 0:
-        code = os.read(3, min(left, 1 << 20))
-        if not code:
-            os._exit(0)
+        code = receive(3, min(left, 1 << 20))
         left -= len(code)
         while code:
             code = code[os.write(target, code):]
@@ -83,13 +69,29 @@ def take_extras():
     except FileNotFoundError:
         pass
     sys.argv = [program, *words]
+    take_stdin()
+
+
+def identify(fd):
+    status = os.fstat(fd)
+    return status.st_dev, status.st_ino
+
+
+# As number 0, which is free if a snippet has closed it; or else by another one,
+# if what has the number 0 by now is the snippet's.
+def take_stdin():
+    global stdin, placed
     try:
-        given = os.open(scratch + "/stdin", os.O_RDONLY)
+        stdin = os.open(scratch + "/stdin", os.O_RDONLY)
         os.unlink(scratch + "/stdin")
     except FileNotFoundError:
-        given = os.open("/dev/null", os.O_RDONLY)
-    os.dup2(given, 0)
-    os.close(given)
+        stdin = os.open("/dev/null", os.O_RDONLY)
+    if stdin != 0 and placed in (None, identify(0)):
+        os.dup2(stdin, 0)
+        os.close(stdin)
+        stdin = 0
+    os.set_inheritable(stdin, stdin == 0)
+    placed = identify(stdin)
 
 
 # What matplotlib comes to by itself where there is no display, after it has
@@ -172,6 +174,7 @@ for finder in sys.meta_path:
         find_plain = finder.find_spec
         finder.find_spec = classmethod(find_spec)
 scratch = "/home/sandbox/.sandbox"
+placed = None
 load(preload.split(","))
 if preload and "matplotlib.pyplot" in sys.modules:
     load(FIRST_PLOT)

@@ -3,16 +3,16 @@
 # ended (see marker.h; what comes on stdin is in message.h).
 #
 #	sh -c RUNNER runner NONCE FILE PRELOAD INSTALL VARIABLE VALUE SEPARATOR
-#	    [NAME TEXT]... -- COMMAND...
+#	    [NAME TEXT] -- COMMAND...
 #
-# Without NAMEs the call is read here, and then the command is started.  With
-# them, which are the files of the hook, the command is started ahead of the
-# code: VARIABLE=VALUE makes the interpreter load the hook while it starts up.
-# The hook says that it is ready, takes in the code, and lets the start go on;
-# a call that is more than code it leaves to the servant.
+# Without a NAME the call is read here, and then the command is started.  With it
+# the command is started ahead of the code: VARIABLE=VALUE makes the interpreter
+# load that file while it starts up, which takes in the rest of the hook.  The
+# hook says that it is ready, takes in the code, and lets the start go on; a call
+# that is more than code it leaves to the servant.
 #
 # Descriptors: 3 the container's stdin, 4 its stderr, 5 reads what the shell
-# itself writes to 2, 7 a FIFO on which the hook lets the servant have stdin, 8
+# itself writes to 2, 7 a pipe on which the hook lets the servant have stdin, 8
 # one on which the servant tells the hook to go.  The program gets none of them.
 nonce=$1 file=$2 preload=$3 install=$4 variable=$5 value=$6 separator=$7
 shift 7
@@ -25,45 +25,73 @@ say_out() {
 }
 # Node has writes that do not block, and with it all who share its streams: what
 # does not fit in a pipe would be lost.
+fd=/proc/self/fd
 reopen_streams() {
-	[ ! -w /proc/self/fd/1 ] || exec >/proc/self/fd/1
-	[ ! -w /proc/self/fd/4 ] || exec 4>/proc/self/fd/4
+	[ ! -w $fd/1 ] || exec >$fd/1
+	[ ! -w $fd/4 ] || exec 4>$fd/4
 }
+# Else bash, which goes by this name in some images, says nothing of a death by
+# signal.
+# shellcheck disable=SC3040 # bash only
+command set +o posix 2>/dev/null
 # The kernel keeps signals of the program from process 1, but for those that it
 # catches.  Shells catch SIGINT, and end by it unless there is a trap.
 trap : INT
 exec 3<&0 4>&2 </dev/null
 own=/run/sandbox-runner
 scratch=/home/sandbox/.sandbox
+# A file, because the program can fill a pipe.  The first page of it is taken now:
+# it can fill the file system as well.
 exec 2>$own/shell
 exec 5<$own/shell
-hooked=
-[ "$1" = -- ] || hooked=yes
-if [ -n "$hooked" ]; then
-	mkfifo $own/go $own/next && exec 7<>$own/go 8<>$own/next || exit 1
-else
-	exec 7</dev/null 8</dev/null
-fi
-# The descriptors stay, the names go: in one step, because to start a program
-# is what costs most here.
-rm -f $own/shell $own/go $own/next
-# The first page of what the shell says is taken now: the program can fill the
-# file system.
 echo >&2
 read -r _ <&5
-while [ "$1" != -- ]; do
+# Many shells make a pipe for a text that they are to read, which takes no
+# program: to start one is what costs most here.
+make_pipes() {
+	exec 7<<'end' 8<<'end'
+-
+end
+-
+end
+	if [ -p $fd/8 ]; then
+		read -r _ <&7
+		read -r _ <&8
+		exec 7<>$fd/7 8<>$fd/8
+	else
+		mkfifo $own/go $own/next || exit 1
+		exec 7<>$own/go 8<>$own/next
+		rm -f $own/go $own/next
+	fi
+}
+hooked=
+if [ "$1" = -- ]; then
+	exec 7</dev/null 8</dev/null
+else
+	hooked=yes
+	make_pipes
 	printf '%s' "$2" >"$own/$1"
 	shift 2
-done
+fi
 shift
 command -v "$1" >/dev/null || {
 	say absent
 	exit 127
 }
+# By their date it is known that no program has written them.
+place_work() {
+	cp -R "$1/." .
+	for name in "$1"/*; do
+		case $name in
+		*/node_modules) ;; # nobody looks into it
+		*) TZ=UTC0 find "./${name##*/}" -type f -exec touch -t 200001020000 {} + ;;
+		esac
+	done
+} 2>/dev/null
 [ -w . ] || cd "$HOME" || exit 1
 seed=/usr/share/code-sandbox
-[ ! -d $seed/home ] || cp -R $seed/home/. "$HOME"
-[ ! -d $seed/work ] || cp -R $seed/work/. .
+[ ! -d $seed/home ] || cp -R $seed/home/. "$HOME" 2>/dev/null
+[ ! -d $seed/work ] || place_work $seed/work
 
 newline='
 '
@@ -218,7 +246,7 @@ prepare() {
 # closes it or dies, and then everything but process 1 is killed at once, which
 # ends process 1 too.
 (
-	exec 4>&- 5<&-
+	exec 2>/dev/null 4>&- 5<&-
 	reopen_streams
 	read -r _ <&7
 	while serve; do

@@ -10,7 +10,7 @@ const { Atomics, Buffer, Error, JSON, Promise, RegExp, SyntaxError, URL, process
 const fs = { ...require("fs") };
 const inspector = require("inspector");
 const path = require("path");
-const util = require("util");
+const { inspect, types } = require("util");
 const vm = require("vm");
 const { Writable } = require("stream");
 const { Module, createRequire, stripTypeScriptTypes } = require("module");
@@ -31,11 +31,15 @@ const listen = `
   const { parentPort, workerData } = require("worker_threads");
   const { Session } = require("inspector");
   const heard = new Int32Array(workerData);
-  // Not connected for long: the main thread would wait for that at its end.
-  function terminate() {
+  // Not connected for long: the main thread would wait for that at its end.  What
+  // it hits need not be the snippet, so it is told as well.
+  function terminate(snippet) {
     const session = new Session();
     session.connectToMainThread();
-    session.post("Runtime.terminateExecution", () => session.disconnect());
+    session.post("Runtime.terminateExecution", () => {
+      session.disconnect();
+      parentPort.postMessage("terminated " + snippet);
+    });
   }
   // The one that was started last is the one that is waited for.
   function childrenOf(pid) {
@@ -53,11 +57,11 @@ const listen = `
     } catch { /* it has ended */ }
   }
   function hear(word) {
-    const before = Atomics.load(heard, 0);
+    const before = Atomics.load(heard, 0), snippet = Atomics.load(heard, 1);
     parentPort.postMessage(word);
     if (word !== "interrupt" || Atomics.wait(heard, 0, before, 200) !== "timed-out")
       return;
-    terminate();
+    terminate(snippet);
     setTimeout(() => {
       if (Atomics.load(heard, 0) === before)
         childrenOf(process.pid).slice(-1).forEach(kill);
@@ -76,16 +80,6 @@ function write(stream, text) {
       if (error.code !== "EAGAIN")
         return;
     }
-  }
-}
-
-// Which pipe it is: a program may close its own, or put a file in the place.
-function identify(stream) {
-  try {
-    const { dev, ino } = fs.fstatSync(stream);
-    return `${dev} ${ino}`;
-  } catch {
-    return "closed";
   }
 }
 
@@ -302,17 +296,28 @@ function defineModule(main) {
   });
 }
 
-function frame(place) {
-  return `\\n +at [^\\n]*(?:${place})[^\\n]*?:\\d+:\\d+\\)?`;
-}
-
-// Without the frames that are ours, and those of Node among and below them.
-const BELOW = `(?:${frame("node:|/run/sandbox-runner/")}|\\n +at new Promise \\(<anonymous>\\))`;
-const SAME = `\\n +\\.\\.\\. \\d+ lines matching cause stack trace \\.\\.\\.(?=${BELOW})`;
-const OURS = new RegExp(
-  `(?:${frame("node:inspector|/run/sandbox-runner/")}|${SAME})${BELOW}*`, "g");
-function inspect(value) {
-  return util.inspect(value).replace(OURS, "");
+// Stacks go without the frames that are ours, and those of Node among and below
+// them, also where the program itself looks at one.  A function of its own is for
+// the program to set, and to take back.
+const OURS = /^(?:node:inspector$|\/run\/sandbox-runner\/)/;
+function hideFrames() {
+  const join = (error, frames) =>
+    [Error.prototype.toString.call(error), ...frames].join("\n    at ");
+  const prepare = Error.prepareStackTrace || join; // Node has one since version 20
+  const hide = (error, frames) => {
+    let below = false;
+    return prepare(error, frames.filter((frame) => {
+      const file = frame.getScriptNameOrSourceURL();
+      below = OURS.test(file) || (below && (!file || file.startsWith("node:")));
+      return !below;
+    }));
+  };
+  let theirs;
+  Object.defineProperty(Error, "prepareStackTrace", {
+    configurable: true, enumerable: true,
+    get: () => typeof theirs === "function" ? theirs : hide,
+    set: (value) => { theirs = value; },
+  });
 }
 
 // A mistake that is found before anything is run has no frames at all.
@@ -324,19 +329,22 @@ function tellPlace(text, { lineNumber, columnNumber }, file) {
 
 function printError(error, details, file) {
   const text = inspect(error);
-  const bare = details && util.types.isNativeError(error) && error.name === "SyntaxError" &&
+  const bare = details && types.isNativeError(error) && error.name === "SyntaxError" &&
     !text.includes(file);
-  write(2, `Uncaught ${bare ? tellPlace(text, details, file) : text}\n`);
+  write(2, `Uncaught ${bare ? tellPlace(`${error}`, details, file) : text}\n`);
 }
 
-module.exports = function (nonce, file, takeExtras) {
+module.exports = function (nonce, file, takeExtras, identify) {
   const main = path.resolve(file);
   const typed = path.extname(file) === ".ts";
   const session = new inspector.Session();
-  const heard = new Int32Array(new SharedArrayBuffer(4));
+  // How many interrupts, and during which snippet: 0 if none is to be answered.
+  const heard = new Int32Array(new SharedArrayBuffer(8));
   const streams = watchStreams();
-  const pipes = [1, 2].map(identify);
-  let taken, taker, stop, stdin, running, number = 0;
+  // A program may close its own, or put a file in the place.
+  const pipes = () => [1, 2].map((stream) => identify(fs, stream)).join();
+  const ownPipes = pipes();
+  let taken, taker, stop, stdin, stdinNumber, running, number = 0;
 
   const say = (word, ...streams) =>
     streams.forEach((stream) => write(stream, `\x1e${nonce} ${word}\n`));
@@ -346,7 +354,7 @@ module.exports = function (nonce, file, takeExtras) {
   // What the inspector has, as the thing itself.
   async function thing(remote) {
     if ("unserializableValue" in remote)
-      return { [util.inspect.custom]: () => remote.unserializableValue };
+      return { [inspect.custom]: () => remote.unserializableValue };
     if (!("objectId" in remote))
       return remote.value;
     await post("Runtime.callFunctionOn", {
@@ -402,7 +410,8 @@ module.exports = function (nonce, file, takeExtras) {
       // It was stopped, and has ended all the same: nobody waits for it.
       return running === name ? await report(answer, name) : 130;
     } catch (error) {
-      write(2, "Interrupted\n");
+      if (running === name)
+        tellInterrupted();
       return 130;
     } finally {
       taken = undefined;
@@ -410,30 +419,56 @@ module.exports = function (nonce, file, takeExtras) {
     }
   }
 
+  function tellInterrupted() {
+    if (running)
+      write(2, "Interrupted\n");
+    running = undefined;
+  }
+
+  // Once for each snippet, whoever comes first.
+  async function finish(snippet, status) {
+    if (Atomics.load(heard, 1) !== snippet)
+      return;
+    stop = running = undefined;
+    await Promise.all([...streams].map(drain));
+    if (Atomics.load(heard, 1) !== snippet)
+      return;
+    // Nobody could be told, or asked for more: this is the end of the session.
+    if (pipes() !== ownPipes)
+      process.reallyExit(1);
+    say(`done ${status}`, 1, 2);
+    // At last: what hits us before this comes to terminated(), which says it again.
+    Atomics.store(heard, 1, 0);
+  }
+
   async function answer(prepare) {
-    prepare();
+    stdinNumber = prepare() || 0;
     const source = fs.readFileSync(main, "utf8");
     const name = running = `snippet-${++number}${path.extname(file)}`;
     const stopped = new Promise((resolve) => { stop = resolve; });
+    const snippet = number;
     stdin = undefined;
     fs.rmSync(FIGURES, { recursive: true, force: true });
+    Atomics.store(heard, 1, snippet);
     say("started", 1);
-    const status = await Promise.race([execute(source, name), stopped]);
-    stop = running = undefined;
-    await Promise.all([...streams].map(drain));
-    // Nobody could be told, or asked for more: this is the end of the session.
-    if (pipes.some((pipe, index) => identify(index + 1) !== pipe))
-      process.reallyExit(1);
-    say(`done ${status}`, 1, 2);
+    await finish(snippet, await Promise.race([execute(source, name), stopped]));
   }
 
   function interrupt() {
     Atomics.add(heard, 0, 1);
     Atomics.notify(heard, 0);
     if (stop) {
-      write(2, "Interrupted\n");
+      tellInterrupted();
       stop(130);
     }
+  }
+
+  // It may have been us, on the way to the answer.
+  function terminated(snippet) {
+    if (snippet === 0 || Atomics.load(heard, 1) !== snippet)
+      return;
+    tellInterrupted();
+    finish(snippet, 130);
   }
 
   // A call that is left without an answer would wait for all of its time.
@@ -445,6 +480,7 @@ module.exports = function (nonce, file, takeExtras) {
   }
 
   session.connect();
+  hideFrames();
   define({ $import: makeImport(main), $take: (value) => { taken = value; } });
   session.post("Runtime.evaluate", { expression: "$take" }, (error, { result }) => {
     taker = { objectId: result.objectId };
@@ -452,12 +488,20 @@ module.exports = function (nonce, file, takeExtras) {
   delete globalThis.$take;
   Object.defineProperty(process, "stdin", {
     configurable: true, enumerable: true,
-    get: () => stdin = stdin || new fs.ReadStream(null, { fd: 0, autoClose: false }),
+    get: () => stdin = stdin || new fs.ReadStream(null, { fd: stdinNumber, autoClose: false }),
   });
   for (const event of ["uncaughtException", "unhandledRejection"])
     process.on(event, (error) => printError(error));
   const worker = new Worker(listen, { eval: true, workerData: heard.buffer });
-  worker.on("message", (word) => word === "interrupt" ? interrupt() : run(() => takeExtras(fs)));
+  worker.on("message", (line) => {
+    const [word, snippet] = line.split(" ");
+    if (word === "interrupt")
+      interrupt();
+    else if (word === "terminated")
+      terminated(Number(snippet));
+    else
+      run(() => takeExtras(fs));
+  });
   const first = fs.readFileSync(file);
   // Node is about to run the file: it finds nothing in it.
   fs.writeFileSync(file, "");

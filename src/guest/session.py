@@ -249,7 +249,7 @@ while True:
     with open(file, encoding="utf-8-sig", newline="") as source:
         source = source.read()
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-    sys.stdin = open(0, encoding="utf-8", closefd=False)
+    sys.stdin = open(stdin, encoding="utf-8", closefd=stdin != 0)
     if "sandbox_pictures" in sys.modules:
         sys.modules["sandbox_pictures"].forget()
     try:
@@ -274,4 +274,5 @@ while True:
         words = read_line(8)
     if "installed" in words:
         find_packages()
+    sys.stdin = None  # a snippet's own closes what it was made of
     take_extras()

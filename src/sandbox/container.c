@@ -330,6 +330,9 @@ start_runner(struct container *container, const struct container_spec *spec,
 	    &argv, engine_traits(container->containers->engine), spec);
 	status = container_attach(container, &argv, err);
 	strlist_release(&argv);
+	if (status == 0 && spec->mode == CONTAINER_WARM &&
+	    spec->language->hook != NULL)
+		message_hook(container->child, spec->language->hook + 1);
 	watch_after(container->deadline, CONTAINER_START_SECONDS * 1000);
 	return status;
 }

@@ -30,6 +30,23 @@ write_line(struct child *child, char *line)
 	write_part(child, line, "", 0);
 }
 
+void
+message_hook(struct child *child, const struct hook_file *files)
+{
+	char *text = xstrdup("");
+
+	for (; files->name != NULL; files++) {
+		char *longer =
+		    xasprintf("%s\036%s\n%s", text, files->name, files->text);
+
+		free(text);
+		text = longer;
+	}
+	write_part(
+	    child, xasprintf("hook %zu\n", strlen(text)), text, strlen(text));
+	free(text);
+}
+
 static void
 write_extras(struct child *child, const struct job *job)
 {

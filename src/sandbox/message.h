@@ -3,10 +3,17 @@
 
 #include "engine/child.h"
 #include "sandbox/job.h"
+#include "settings/language.h"
 
 /*
  * What the runner inside the container is told on its stdin: lines, some of
- * them with so many bytes behind them.  A call is
+ * them with so many bytes behind them.  An interpreter that waits for the code
+ * is first told how to:
+ *
+ *	hook SIZE          files, each a record separator, its name, and in the
+ *	                   lines that follow what is in it
+ *
+ * A call is
  *
  *	code SIZE          the code, and the program starts
  *
@@ -25,6 +32,7 @@
  *	interrupt          SIGINT for the interpreter of a session
  */
 
+void message_hook(struct child *child, const struct hook_file *files);
 void message_call(struct child *child, const struct job *job);
 void message_list(struct child *child);
 void message_get(struct child *child, size_t limit, const char *path);

@@ -158,6 +158,21 @@ describe_install(struct call *call, const char *what)
 	free(notes);
 }
 
+/* Of an interpreter that kept a session. */
+static void
+describe_death(struct call *call)
+{
+	size_t length;
+	char *words =
+	    capture_text(&call->streams[CHILD_STDERR].capture, &length);
+
+	err_set(&call->err, ERR_ARGUMENT,
+	    "The session is over: its interpreter ended before it had taken in "
+	    "the code. Start a new one with \"session\": \"new\".%s%s",
+	    length > 0 ? " It said:\n" : "", words);
+	free(words);
+}
+
 static void
 describe_loss(struct call *call, const struct container_end *end)
 {
@@ -175,6 +190,15 @@ describe_loss(struct call *call, const struct container_end *end)
 		    "code, most likely for want of memory: it has %s. The "
 		    "program did not run.%s",
 		    call->sandbox->settings->memory, session_over(call));
+	else if (end->died && call->continues)
+		describe_death(call);
+	else if (end->late && call->continues)
+		err_set(&call->err, ERR_ARGUMENT,
+		    "The session is over: its interpreter did not take the "
+		    "code within %d seconds, most likely because something "
+		    "that an earlier call left running keeps it busy. Start a "
+		    "new one with \"session\": \"new\".",
+		    CONTAINER_START_SECONDS);
 	else if (end->late)
 		err_set(&call->err, ERR_ENGINE,
 		    "The container did not take the code within %d seconds: "

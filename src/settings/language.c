@@ -6,7 +6,8 @@
 #define NO_STRINGS ((const char *const[]){NULL})
 
 static const struct hook_file python_hook[] = {
-    {"sitecustomize.py", script_hook_py},
+    {"sitecustomize.py", script_boot_py},
+    {"hook.py", script_hook_py},
     {"session.py", script_session_py},
     {"figures.py", script_figures_py},
     {"pictures.py", script_pictures_py},
@@ -14,6 +15,7 @@ static const struct hook_file python_hook[] = {
 };
 
 static const struct hook_file node_hook[] = {
+    {"boot.cjs", script_boot_cjs},
     {"hook.cjs", script_hook_cjs},
     {"session.cjs", script_session_cjs},
     {NULL, NULL},
@@ -34,7 +36,7 @@ static const struct hook_file node_hook[] = {
 	.reserved_bytes = 3L << 30, .print = "console.log()", \
 	.hook = node_hook, .hook_variable = "NODE_OPTIONS", \
 	.hook_value = "--no-force-async-hooks-checks " \
-	              "--require=" RUNNER_DIRECTORY "/hook.cjs", \
+	              "--require=" RUNNER_DIRECTORY "/boot.cjs", \
 	.hook_separator = " ", \
 	.loader = STRINGS("node", "-e", script_load_cjs)
 

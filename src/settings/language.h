@@ -53,9 +53,10 @@ struct language {
 	long reserved_bytes;
 	const char *print; /* how a program says something */
 	/* What makes its interpreter wait for the code (see runner.sh):
-	 * variable=value lets it load the first of these files, with which it
-	 * can keep a session as well.  Without a hook there are no sessions,
-	 * and the command is started when the code is there. */
+	 * variable=value lets it load the first of these files, which takes in
+	 * the others; with them it can keep a session as well.  Without a hook
+	 * there are no sessions, and the command is started when the code is
+	 * there. */
 	const struct hook_file *hook; /* or NULL */
 	const char *hook_variable;
 	const char *hook_value;

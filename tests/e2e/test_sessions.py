@@ -1,9 +1,11 @@
 """Sessions: what stays between calls, what ends them, and what is left then."""
 
+import re
 import signal
 import uuid
 
 import pytest
+from clock import Clock
 from harness import (Server, Session, assert_refused, assert_success, facts_of, listed_of, resource_bytes, returned_of,
                      said_of, until)
 
@@ -170,6 +172,39 @@ def test_stdin_and_args_are_of_one_call(podman_shared, begin):
     assert session.prints(code, stdin="three") == "three\n"
 
 
+STDIN_TAKEN = [
+    "import os, sys; print(open(0).read(), end='')",
+    "sys.stdin = open(0); print(input())",
+    "import io; sys.stdin = io.StringIO('b\\n'); print(input())",
+    "os.close(0); f = open('kept', 'w'); print('b')",
+    "print(input())",
+    "print(f.write('all of it'), f.close())",
+    "print(sys.stdin.read(), end='')",
+    "os.close(0); print('b')",
+    "import subprocess; print(subprocess.run('cat', stdout=subprocess.PIPE, text=True).stdout, end='')",
+]
+
+
+def test_stdin_that_a_snippet_has_taken(podman_shared, begin):
+    """And closed, or put a file of its own in the place of; the next has its own."""
+    session = begin(podman_shared)
+    said = [session.prints(code, stdin="b\n") for code in STDIN_TAKEN]
+    assert said == ["b\n"] * 5 + ["9 None\n"] + ["b\n"] * 3
+    assert session.value("open('kept').read()") == "'all of it'"
+
+
+def test_stdin_that_a_snippet_has_taken_in_javascript(podman_shared, begin):
+    session = begin(podman_shared, NODE, "const fs = require('fs'); const read = () => { let all = '';"
+                    " return new Promise((resolve) => process.stdin.on('data', (d) => { all += d; }).on('end', () => resolve(all))); }")
+    assert session.value("fs.closeSync(0); 1") == "1"
+    assert session.value("await read()", stdin="b") == "'b'"
+    assert session.value("fs.closeSync(0); var f = fs.openSync('kept', 'w'); f") == "0"
+    for _ in range(2):
+        assert session.value("await read()", stdin="b") == "'b'"
+    assert session.value("fs.writeSync(f, 'all of it'); fs.closeSync(f); fs.readFileSync('kept', 'utf8')") == "'all of it'"
+    assert session.value("await read()", stdin="b") == "'b'"
+
+
 def test_long_output_comes_with_its_own_call(shared, begin):
     """All of it, however slowly it is taken, and nothing with the next."""
     for tool, code in ((NODE, "console.log('x'.repeat({0})); console.error('y'.repeat({0}))"),
@@ -315,13 +350,26 @@ FRAMES = [
     ("[new Error('no')]", "value", "[\n  Error: no\n      at snippet-3.js:1:2\n]"),
     ("Object.assign(new Error('no', { cause: new Error('why') }), { a: 1 })", "value",
      "Error: no\n    at snippet-4.js:1:15 {\n  a: 1,\n  [cause]: Error: why\n      at snippet-4.js:1:40\n}"),
+    ("function f() { throw new Error('no') }\ntry { [1].map(f) } catch (error) { console.log(error) }", "stdout",
+     "Error: no\n    at f (snippet-5.js:1:22)\n    at Array.map (<anonymous>)\n    at snippet-5.js:2:11\n"),
+    ("console.trace('here')", "stderr", "Trace: here\n    at snippet-6.js:1:9\n"),
+    ("try { Buffer.alloc('') } catch (error) { console.log(error.stack) }", "stdout",
+     'TypeError [ERR_INVALID_ARG_TYPE]: The "size" argument must be of type number. Received type string (\'\')\n'
+     "    at snippet-7.js:1:14\n"),
+    ("import { none } from 'fs'", "stderr",
+     "Uncaught SyntaxError: The requested module 'fs' does not provide an export named 'none'\n"
+     "    at async snippet-8.js:1:18\n"),
+    ("let none = ;", "stderr", "Uncaught SyntaxError: Unexpected token ';'\n    at snippet-9.js:1:12\n"),
+    ("Error.prepareStackTrace = (_, [frame]) => frame.getLineNumber(); new Error().stack", "value", "1"),
+    ("Error.prepareStackTrace = undefined; new Error('no')", "value", "Error: no\n    at snippet-11.js:1:38"),
 ]
 
 
 def test_frames_are_those_of_the_program(podman_shared, begin):
+    """Above them there may be Node's; below them is nothing."""
     session = begin(podman_shared, NODE)
     for code, where, text in FRAMES:
-        assert told(session.call(code))[where] == text
+        assert re.sub(r"    at .*\(node:.*\n", "", told(session.call(code))[where]) == text
 
 
 def test_late_errors_in_javascript(podman_shared, begin):
@@ -364,6 +412,14 @@ def test_end_of_the_interpreter_ends_the_session(shared):
     result = shared.call("import os; os._exit(0)", session="new")
     assert told(result)["exit_code"] == 0 and told(result)["session_ended"] is True
     assert OVER in said_of(result)
+
+
+def test_interpreter_that_dies_over_its_code(limited_engine, serve):
+    """It had no memory left for it."""
+    server = serve(limited_engine, "--memory", "64m")
+    session = Session(server, code="kept = b'x' * (36 << 20)")
+    assert_refused(session.call("#" * (15 << 20)), "was killed before it had taken in the code", "it has 64m", OVER)
+    assert_over(server, session)
 
 
 # --- time --------------------------------------------------------------------
@@ -426,6 +482,28 @@ STUBBORN = [
     "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass",
     "while True:\n  try:\n    while True: pass\n  except BaseException: pass",
 ]
+
+
+def test_time_is_up_while_a_value_is_shown(podman_shared, begin):
+    """Which is the program's own affair; what is stopped then is not its code."""
+    session = begin(podman_shared, NODE, "let x = 42")
+    result = session.call("({ [Symbol.for('nodejs.util.inspect.custom')]() { for (;;); } })", timeout_seconds=1)
+    assert told(result)["timed_out"] is True and told(result)["session_ended"] is False
+    assert told(result)["stderr"] == "Interrupted\n"
+    assert session.value("x") == "42"
+
+
+def test_what_is_left_running_keeps_the_session_busy(podman, serve, tmp_path):
+    """Nobody can stop it, so it is the end; which is not the engine's fault."""
+    clock = Clock(tmp_path, monotonic=True)
+    server = serve(podman, env=clock.env)
+    session = Session(server, NODE, "setTimeout(() => { for (;;); }, 0); 1")
+    ident = session.start("2")
+    clock.pass_by(server, 0)  # it has been sent
+    clock.pass_by(server, 65)
+    assert_refused(server.result(ident), "The session is over: its interpreter did not take the code within 60 seconds",
+                   "left running")
+    assert_over(server, session)
 
 
 def test_program_that_does_not_stop_ends_the_session(engine, serve):

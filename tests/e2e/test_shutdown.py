@@ -7,6 +7,7 @@ import subprocess
 import uuid
 
 import pytest
+from fixtures import crowd
 from harness import PATIENCE, Server, Sleeper, assert_success, until
 
 CALLS = 20
@@ -30,6 +31,7 @@ def assert_nothing_outlives(server):
     server.wait_no_containers()
 
 
+@crowd
 def test_end_of_stdin(busy_server):
     busy_server.close_stdin()
     assert busy_server.wait_exit() == 0
@@ -37,6 +39,7 @@ def test_end_of_stdin(busy_server):
     assert_nothing_outlives(busy_server)
 
 
+@crowd
 def test_sigterm(busy_server):
     busy_server.signal(signal.SIGTERM)
     assert busy_server.wait_exit() == 0
@@ -44,6 +47,7 @@ def test_sigterm(busy_server):
     assert_nothing_outlives(busy_server)
 
 
+@crowd
 def test_sigkill(busy_server):
     """Nobody is left to clear up: each container notices by itself."""
     busy_server.signal(signal.SIGKILL)

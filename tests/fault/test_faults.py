@@ -780,6 +780,23 @@ def test_command_that_hangs(fake, serve, clock, mode, command, deadline, words):
     assert_refused(server.result(ident, 10), words)
 
 
+def test_start_that_is_older_than_its_call(fake, serve, clock):
+    """When the minute of a spare one is up, that of a call that waits for it is
+    not: the call has another try."""
+    engine = fake("never-ready")
+    server = serve(engine, "--max-parallel", "1", env=clock.env, pool=1)
+    first = server.start_call(HELLO)
+    until(lambda: len(engine.commands("run")) == 1, what="the start")
+    clock.pass_by(server, 30)
+    server.notify("notifications/cancelled", {"requestId": first})
+    second = server.start_call(HELLO)
+    clock.pass_by(server, 15)
+    assert len(engine.commands("run")) == 1, "the second call waits for the same start"
+    engine.behave("ok")
+    clock.pass_by(server, 20)
+    assert_success(server.result(second, 10), "hello")
+
+
 def test_install_that_takes_too_long(fake, serve, clock):
     """Five minutes, and the next call is served."""
     engine = fake("installs-forever")
@@ -830,6 +847,8 @@ def test_orphan_is_swept(fake, serve, mode):
     until(lambda: not path.exists(), what="the orphan is gone")
     orphan = hashlib.sha256(path.name.encode()).hexdigest()
     assert engine.commands("rm") == [["rm", "--force", "--volumes", orphan]]
+    asked = [words[words.index("--format") + 2:] for words in engine.commands("container")]
+    assert asked and all(len(word) == 64 for words in asked for word in words), asked
     assert server.containers() == [mine]
     server.notify("notifications/cancelled", {"requestId": ident})
 

@@ -72,8 +72,7 @@
 	"--retries=1\n--timeout=15\n" \
 	"--no-warn-script-location\n\n" \
 	"PYTHONPATH\n/run/sandbox-runner\n:\n" \
-	"sitecustomize.py\n(hook.py)\nsession.py\n(session.py)\n" \
-	"figures.py\n(figures.py)\npictures.py\n(pictures.py)\n" \
+	"sitecustomize.py\n(boot.py)\n" \
 	"--\npython3\n-u\ncode.py\n"
 #define JAVASCRIPT(hook) \
 	"code.js\n\nnpm\ninstall\n--no-save\n--no-package-lock\n" \
@@ -82,8 +81,8 @@
 	"--fetch-timeout=15000\n\n" hook "--\nnode\ncode.js\n"
 #define JAVASCRIPT_HOOK \
 	"NODE_OPTIONS\n--no-force-async-hooks-checks " \
-	"--require=/run/sandbox-runner/hook.cjs\n \n" \
-	"hook.cjs\n(hook.cjs)\nsession.cjs\n(session.cjs)\n"
+	"--require=/run/sandbox-runner/boot.cjs\n \n" \
+	"boot.cjs\n(boot.cjs)\n"
 
 #define UNLIMITED \
 	.hard_nofile = RLIM_INFINITY, .hard_nproc = RLIM_INFINITY, \
@@ -172,14 +171,10 @@ words_of(struct strlist *argv)
 		const char *script, *name;
 	} scripts[] = {
 	    {script_runner_sh, "(the runner)"},
-	    {script_hook_py, "(hook.py)"},
-	    {script_session_py, "(session.py)"},
-	    {script_figures_py, "(figures.py)"},
-	    {script_pictures_py, "(pictures.py)"},
-	    {script_hook_cjs, "(hook.cjs)"},
+	    {script_boot_py, "(boot.py)"},
+	    {script_boot_cjs, "(boot.cjs)"},
 	    {script_load_py, "(load.py)"},
 	    {script_load_cjs, "(load.cjs)"},
-	    {script_session_cjs, "(session.cjs)"},
 	};
 	char *text;
 
@@ -480,7 +475,7 @@ START_TEST(scripts_are_one_word_each)
 
 	engine_argv_run(&argv, &podman, &spec);
 	for (size_t i = 0; i < argv.count; i++) {
-		hooks += strcmp(argv.items[i], script_hook_py) == 0;
+		hooks += strcmp(argv.items[i], script_boot_py) == 0;
 		if (strcmp(argv.items[i], script_runner_sh) != 0)
 			continue;
 		found++;

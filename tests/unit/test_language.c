@@ -189,6 +189,8 @@ START_TEST(hooks_lie_where_they_are_looked_for)
 	    file++) {
 		ck_assert_ptr_null(strchr(file->name, '/'));
 		ck_assert_str_ne(file->text, "");
+		/* It stands between two of them. */
+		ck_assert_ptr_null(strchr(file->text, '\036'));
 	}
 }
 END_TEST
