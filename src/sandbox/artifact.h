@@ -20,6 +20,7 @@ struct artifacts {
 	struct artifact *items;
 	size_t count;
 	size_t left_out; /* not among the items: too many, or oddly named */
+	size_t doubtful; /* of those: whether they were asked for is unknown */
 };
 
 void artifacts_release(struct artifacts *artifacts);

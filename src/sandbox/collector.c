@@ -19,6 +19,7 @@
 #define SMALL_IMAGE ((size_t)1024 * 1024)
 #define FIGURE_MAX ((size_t)4 * 1024 * 1024)
 #define TOTAL_MAX ((size_t)24 * 1024 * 1024)
+#define READINGS_MAX 16 /* of a pattern */
 /* In comparing patterns with names, by the product of their lengths: many
  * times what 2000 ordinary names and a few patterns take. */
 #define EFFORT_MAX ((size_t)32 * 1024 * 1024)
@@ -27,7 +28,8 @@ struct found {
 	char *line; /* the whole entry, to know it again */
 	char *name; /* as the runner knows it */
 	uint64_t size;
-	bool dated; /* as files that come with a call are */
+	bool dated;  /* as files that come with a call are */
+	bool seeded; /* ... or with an image */
 	bool figure;
 	bool asked; /* for, by a pattern of the call */
 	bool wanted;
@@ -57,6 +59,7 @@ parse(struct found *found, const char *text)
 	date = strsep(&rest, " ");
 	found->size = (uint64_t)strtonum(size, 0, 1LL << 50, &error);
 	found->dated = date != NULL && strcmp(date, COLLECTOR_GIVEN) == 0;
+	found->seeded = date != NULL && strcmp(date, COLLECTOR_SEEDED) == 0;
 	free(words);
 	name = bar + 1;
 	found->figure = strncmp(name, COLLECTOR_FIGURES,
@@ -85,11 +88,11 @@ collector_entry(struct collector *collector, const char *text)
 	struct found found = {0};
 
 	if (strchr(text, '|') == NULL) {
-		collector->left_out += count_of(text);
+		collector->beyond += count_of(text);
 		return;
 	}
 	if (collector->count == FOUND_MAX || !parse(&found, text)) {
-		collector->left_out++;
+		collector->unnamed++;
 		return;
 	}
 	found.line = xstrdup(text);
@@ -130,15 +133,34 @@ was_seen(const struct strlist *seen, char *line)
 	        by_text) != NULL;
 }
 
-/* A pattern without each of its "**"-slash, which stand for no directory too.
- */
-static char *
-without_stars(const char *pattern)
+/* In how many ways it can be read: each of its "**"-slash, but for those behind
+ * the fourth, stands for no directory too. */
+static unsigned
+readings_of(const char *pattern)
 {
-	char *copy = xstrdup(pattern), *stars;
+	unsigned count = 1;
 
-	while ((stars = strstr(copy, "**/")) != NULL)
-		memmove(stars, stars + 3, strlen(stars + 3) + 1);
+	while (count < READINGS_MAX &&
+	    (pattern = strstr(pattern, "**/")) != NULL) {
+		pattern += 3;
+		count *= 2;
+	}
+	return count;
+}
+
+/* One of them: each bit of the number is for one that is left out. */
+static char *
+reading_of(const char *pattern, unsigned number)
+{
+	char *copy = xstrdup(pattern), *stars = copy;
+
+	for (; number != 0 && (stars = strstr(stars, "**/")) != NULL;
+	    number >>= 1) {
+		if ((number & 1) != 0)
+			memmove(stars, stars + 3, strlen(stars + 3) + 1);
+		else
+			stars += 3;
+	}
 	return copy;
 }
 
@@ -151,17 +173,16 @@ collector_is_name(const char *pattern)
 bool
 collector_fits(const char *pattern, const char *path)
 {
-	char *shorter;
-	bool does;
+	unsigned readings = readings_of(pattern);
+	bool fits = strcmp(pattern, path) == 0;
 
-	if (fnmatch(pattern, path, 0) == 0)
-		return true;
-	if (strstr(pattern, "**/") == NULL)
-		return false;
-	shorter = without_stars(pattern);
-	does = fnmatch(shorter, path, 0) == 0;
-	free(shorter);
-	return does;
+	for (unsigned i = 0; i < readings && !fits; i++) {
+		char *reading = reading_of(pattern, i);
+
+		fits = fnmatch(reading, path, 0) == 0;
+		free(reading);
+	}
+	return fits;
 }
 
 /* Names and patterns can be such that each comparison takes long, and nothing
@@ -180,7 +201,8 @@ is_asked_for(struct collector *collector, const struct found *found,
 		if (collector_is_name(pattern) ||
 		    collector->effort > EFFORT_MAX)
 			continue;
-		collector->effort += strlen(pattern) * strlen(path);
+		collector->effort +=
+		    readings_of(pattern) * strlen(pattern) * strlen(path);
 		if (collector_fits(pattern, path))
 			return true;
 	}
@@ -202,34 +224,84 @@ was_given(const struct found *found, const struct job *job)
 	return false;
 }
 
-/* Leaves what the program of this call has written, and what is asked for. */
-static void
+static bool
+has_patterns(const struct strlist *outputs)
+{
+	for (size_t i = 0; i < outputs->count; i++)
+		if (!collector_is_name(outputs->items[i]))
+			return true;
+	return false;
+}
+
+/* Leaves what the program of this call has written, and what is asked for.
+ * Returns how many there are that were not there before. */
+static size_t
 drop_old(struct collector *collector, const struct job *job,
     const struct strlist *seen)
 {
-	size_t kept = 0;
+	size_t kept = 0, fresh = 0;
 
 	for (size_t i = 0; i < collector->count; i++) {
 		struct found *found = &collector->found[i];
+		bool old = found->seeded || was_seen(seen, found->line);
 
+		fresh += !old;
+		/* The newest are listed first: behind these, all are as old. */
+		if (found->seeded && !has_patterns(&job->outputs))
+			collector->beyond = 0;
 		found->asked = is_asked_for(collector, found, &job->outputs);
-		if (was_given(found, job) ||
-		    (was_seen(seen, found->line) && !found->asked))
+		if (was_given(found, job) || (old && !found->asked))
 			found_release(found);
 		else
 			collector->found[kept++] = *found;
 	}
 	collector->count = kept;
+	return fresh;
 }
 
-static void
-remember(const struct collector *collector, struct strlist *seen)
+static struct collector_seen
+remember(const struct collector *collector)
 {
-	strlist_release(seen);
+	struct collector_seen seen = {
+	    .beyond = collector->beyond, .unnamed = collector->unnamed};
+	struct strlist *lines = &seen.lines;
+
 	for (size_t i = 0; i < collector->count; i++)
-		strlist_add(seen, collector->found[i].line);
-	if (seen->count > 0)
-		qsort(seen->items, seen->count, sizeof(*seen->items), by_text);
+		strlist_add(lines, collector->found[i].line);
+	if (lines->count > 0)
+		qsort(
+		    lines->items, lines->count, sizeof(*lines->items), by_text);
+	return seen;
+}
+
+void
+collector_seen_release(struct collector_seen *seen)
+{
+	strlist_release(&seen->lines);
+}
+
+static size_t
+less(size_t from, size_t count)
+{
+	return from > count ? from - count : 0;
+}
+
+/* What the calls before have left is not told again. */
+static void
+drop_seen(struct collector *collector, const struct job *job,
+    struct collector_seen *seen)
+{
+	struct collector_seen now = remember(collector);
+	size_t fresh = drop_old(collector, job, &seen->lines);
+	size_t before = seen->lines.count + seen->beyond;
+
+	/* New ones on the list push old ones off it. */
+	if (!has_patterns(&job->outputs))
+		collector->beyond = less(
+		    collector->beyond, less(before + fresh, now.lines.count));
+	collector->unnamed = less(collector->unnamed, seen->unnamed);
+	collector_seen_release(seen);
+	*seen = now;
 }
 
 static bool
@@ -269,18 +341,13 @@ choose(struct collector *collector, bool asked)
 }
 
 void
-collector_choose(
-    struct collector *collector, const struct job *job, struct strlist *seen)
+collector_choose(struct collector *collector, const struct job *job,
+    struct collector_seen *seen)
 {
-	struct strlist now = {0};
-
 	if (seen != NULL)
-		remember(collector, &now);
-	drop_old(collector, job, seen);
-	if (seen != NULL) {
-		strlist_release(seen);
-		*seen = now;
-	}
+		drop_seen(collector, job, seen);
+	else
+		drop_old(collector, job, NULL);
 	if (collector->count > 0)
 		qsort(collector->found, collector->count,
 		    sizeof(*collector->found), by_name);
@@ -355,7 +422,8 @@ collector_take(struct collector *collector, struct artifacts *artifacts)
 
 	artifacts->items =
 	    xcalloc(collector->count + 1, sizeof(*artifacts->items));
-	artifacts->left_out = collector->left_out;
+	artifacts->left_out = collector->beyond + collector->unnamed;
+	artifacts->doubtful = artifacts->left_out;
 	for (size_t i = 0; i < collector->count; i++) {
 		struct found *found = &collector->found[i];
 
@@ -364,6 +432,7 @@ collector_take(struct collector *collector, struct artifacts *artifacts)
 		/* What nobody gets to see is not worth a long list. */
 		if (found->data == NULL && count >= LISTED_MAX) {
 			artifacts->left_out++;
+			artifacts->doubtful += found->asked;
 			continue;
 		}
 		artifacts->items[count++] = (struct artifact){

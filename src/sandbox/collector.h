@@ -26,26 +26,37 @@ struct found;
 struct collector {
 	struct found *found;
 	size_t count;
-	size_t left_out;
+	size_t beyond;  /* those that were listed: older ones */
+	size_t unnamed; /* oddly named ones */
 	size_t next;
 	size_t wanted; /* files that come back */
 	size_t total;  /* bytes of them */
 	size_t effort; /* in choosing them */
 };
 
+/* What the earlier calls of a session know of. */
+struct collector_seen {
+	struct strlist lines;
+	size_t beyond;
+	size_t unnamed;
+};
+
 /* Where the runner keeps figures. */
 #define COLLECTOR_FIGURES "/home/sandbox/.sandbox/figures/"
 /* What a file may have to come back when it is asked for by name. */
 #define COLLECTOR_FILE_MAX ((size_t)16 * 1024 * 1024)
-/* The date of files that came with the call: 2000-01-01, UTC. */
+/* The date of files that came with the call: 2000-01-01, UTC; and the day
+ * after, that of those which came with the image. */
 #define COLLECTOR_GIVEN "946684800"
+#define COLLECTOR_SEEDED "946771200"
 
 void collector_entry(struct collector *collector, const char *text);
 /* The code, and what came with it, are not the program's.  What stands in seen
  * (if it is not NULL) was there before, and comes only if the job asks for it;
  * seen is brought up to date. */
-void collector_choose(
-    struct collector *collector, const struct job *job, struct strlist *seen);
+void collector_choose(struct collector *collector, const struct job *job,
+    struct collector_seen *seen);
+void collector_seen_release(struct collector_seen *seen);
 /* Whether a pattern of the job's stands for one file only. */
 bool collector_is_name(const char *pattern);
 /* Whether a file is meant by a pattern of the job's. */

@@ -96,10 +96,10 @@ struct session {
 	const struct language *language;
 	bool offline;
 	struct container *container;
-	struct call *call;   /* that has it now; NULL: it is idle */
-	struct call *next;   /* that waits until an interrupt has worked */
-	bool stopping;       /* the last call was cancelled and is not over */
-	struct strlist seen; /* files that earlier calls know of */
+	struct call *call; /* that has it now; NULL: it is idle */
+	struct call *next; /* that waits until an interrupt has worked */
+	bool stopping;     /* the last call was cancelled and is not over */
+	struct collector_seen seen;            /* files */
 	struct capture pending[CHILD_STREAMS]; /* printed when no call ran */
 	struct event *expiry;
 };

@@ -37,7 +37,7 @@ session_free(struct session *session)
 	if (session->container != NULL)
 		container_abandon(session->container);
 	event_free(session->expiry);
-	strlist_release(&session->seen);
+	collector_seen_release(&session->seen);
 	for (size_t i = 0; i < CHILD_STREAMS; i++)
 		capture_release(&session->pending[i]);
 	free(session);

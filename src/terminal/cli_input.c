@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,6 +27,11 @@ read_descriptor(int fd, const char *name, size_t limit, char **data,
 	while ((got = read(fd, *data + *length, size - *length)) != 0) {
 		if (got < 0 && errno == EINTR)
 			continue;
+		if (got < 0 && errno == EAGAIN) {
+			poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1,
+			    -1);
+			continue;
+		}
 		if (got < 0)
 			return err_system(err, errno, "cannot read %s", name);
 		*length += (size_t)got;

@@ -26,7 +26,7 @@ struct cli_output {
 };
 
 static int
-open_directory(const char *path, struct err *err)
+open_output_dir(const char *path, struct err *err)
 {
 	int fd = open(path, DIRECTORY_FLAGS);
 
@@ -35,6 +35,23 @@ open_directory(const char *path, struct err *err)
 	if (fd < 0)
 		err_system(err, errno, "--output-dir: %s", path);
 	return fd;
+}
+
+/* One that its user may not enter is one to run programs in all the same. */
+static int
+open_directory(const struct settings *settings, struct err *err)
+{
+	int fd;
+
+	if (settings->output_dir != NULL)
+		return open_output_dir(settings->output_dir, err);
+	fd = open(".", DIRECTORY_FLAGS);
+	if (fd >= 0)
+		return fd;
+	if (settings->outputs.count == 0)
+		return AT_FDCWD;
+	err_system(err, errno, "--output: the current directory");
+	return -1;
 }
 
 static bool
@@ -79,13 +96,11 @@ check_patterns(const struct cli_output *output, struct err *err)
 struct cli_output *
 cli_output_new(const struct settings *settings, struct err *err)
 {
-	const char *path =
-	    settings->output_dir != NULL ? settings->output_dir : ".";
 	struct cli_output *output = xcalloc(1, sizeof(*output));
 
 	output->settings = settings;
-	output->directory = open_directory(path, err);
-	if (output->directory < 0 || check_patterns(output, err) != 0) {
+	output->directory = open_directory(settings, err);
+	if (output->directory == -1 || check_patterns(output, err) != 0) {
 		cli_output_free(output);
 		return NULL;
 	}
@@ -125,10 +140,18 @@ is_asked_for(const struct cli_output *output, const char *path)
 	return false;
 }
 
+/* Figures have names as well, but one by which a file goes is the file's. */
 static bool
-is_wanted(const struct cli_output *output, const struct artifact *artifact)
+is_meant(const struct cli_output *output, const struct artifacts *artifacts,
+    const struct artifact *artifact)
 {
-	return artifact->data != NULL && is_asked_for(output, artifact->path);
+	for (size_t i = 0; artifact->figure && i < artifacts->count; i++) {
+		const struct artifact *other = &artifacts->items[i];
+
+		if (!other->figure && strcmp(other->path, artifact->path) == 0)
+			return false;
+	}
+	return is_asked_for(output, artifact->path);
 }
 
 static int
@@ -157,13 +180,6 @@ human_size(uint64_t size)
 		unit++;
 	}
 	return xasprintf("%.*f %s", unit > 0, number, units[unit]);
-}
-
-/* Asked for, and not handed over all the same. */
-static bool
-is_withheld(const struct cli_output *output, const struct artifact *artifact)
-{
-	return artifact->data == NULL && is_asked_for(output, artifact->path);
 }
 
 static bool
@@ -198,17 +214,18 @@ list_left(FILE *stream, const struct cli_output *output,
 
 /* Files that nobody can name may be among those that a pattern is for. */
 static int
-tell_left_out(const struct cli_output *output, size_t left_out)
+tell_left_out(
+    const struct cli_output *output, const struct artifacts *artifacts)
 {
 	const struct strlist *patterns = &output->settings->outputs;
 	int status = 0;
 
-	if (left_out == 0)
+	if (artifacts->left_out == 0)
 		return 0;
 	log_warn("left in the sandbox: %zu more, of more than 200 or with "
 	         "names that cannot be shown",
-	    left_out);
-	for (size_t i = 0; i < patterns->count; i++)
+	    artifacts->left_out);
+	for (size_t i = 0; i < patterns->count && artifacts->doubtful > 0; i++)
 		if (!collector_is_name(patterns->items[i]))
 			status = -1;
 	return status;
@@ -275,15 +292,17 @@ tell_missing(const struct cli_output *output, const struct artifacts *artifacts)
 }
 
 static int
-take(struct cli_output *output, const struct artifact *artifact)
+take(struct cli_output *output, const struct artifacts *artifacts,
+    const struct artifact *artifact)
 {
-	bool wanted = is_wanted(output, artifact);
+	bool meant = is_meant(output, artifacts, artifact);
+	bool wanted = meant && artifact->data != NULL;
 	int status = wanted ? save(output, artifact) : 0;
 
 	if (artifact->figure && artifact->data != NULL)
 		cli_figures_add(
 		    &output->figures, artifact, wanted && status == 0);
-	if (is_withheld(output, artifact)) {
+	if (meant && !wanted) {
 		log_warn("%s is not saved: it has more than 16 MiB, or all "
 		         "files together more than 24 MiB, or it changed "
 		         "meanwhile",
@@ -301,10 +320,10 @@ cli_output_take(struct cli_output *output, const struct artifacts *artifacts)
 	int status = 0;
 
 	for (size_t i = 0; i < artifacts->count; i++)
-		status |= take(output, &artifacts->items[i]);
+		status |= take(output, artifacts, &artifacts->items[i]);
 	status |= tell_missing(output, artifacts);
 	tell_left(output, artifacts);
-	return status | tell_left_out(output, artifacts->left_out);
+	return status | tell_left_out(output, artifacts);
 }
 
 int

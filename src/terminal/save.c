@@ -35,7 +35,7 @@ static int
 enter_parents(
     int directory, char *parts, const char *path, char **name, struct err *err)
 {
-	int fd = fcntl(directory, F_DUPFD_CLOEXEC, 0);
+	int fd = openat(directory, ".", DIRECTORY_FLAGS);
 	char *slash;
 
 	if (fd < 0)

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import shutil
 import signal
 import struct
 import subprocess
@@ -11,7 +12,8 @@ import time
 
 import pytest
 from command import Run
-from harness import BINARY, PATIENCE, Sleeper, until
+from fake import FakeEngine
+from harness import BINARY, PATIENCE, Sleeper, read_proc, until
 
 HELLO = "print('hello')\n"
 
@@ -218,3 +220,32 @@ def test_output_that_is_there_already(fake_engine, program):
     assert (status, out) == (2, "")
     assert err.count("\n") == 1 and "--force" in err
     assert fake_engine.commands() == []
+
+
+def test_stdin_that_does_not_block(fake_engine):
+    """As a parent with an event loop hands over its pipe."""
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    run = Run(fake_engine, "--language", "python", "-", stdin=reading)
+    os.close(reading)
+    pid = run.find_pid()
+    until(lambda: read_proc(pid, "stat").rpartition(b")")[2].split()[0] == b"S", what="it waits")
+    with open(writing, "w") as stream:
+        stream.write(HELLO)
+    assert run.finish() == (0, "hello\n", "")
+
+
+def test_directory_that_may_not_be_entered(place):
+    """As that of root is for others: only what is saved needs it."""
+    engine = FakeEngine(place / "engine")
+    for directory in (engine.directory, engine.state):
+        directory.chmod(0o777)
+    shutil.copy(BINARY, place / "server")
+    (place / "a.py").write_text(HELLO)
+    (place / "closed").mkdir(mode=0o700)
+    engine.prefix = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    engine.binary = lambda: place / "server"
+    named = {"cwd": place / "closed", "env": {"XDG_RUNTIME_DIR": str(engine.state)}}
+    assert Run(engine, place / "a.py", **named).finish() == (0, "hello\n", "")
+    status, out, err = Run(engine, "--output", "x", place / "a.py", **named).finish()
+    assert (status, out) == (2, "") and "--output: the current directory: Permission denied" in err

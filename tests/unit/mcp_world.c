@@ -32,6 +32,7 @@ static const char fake_engine[] =
     "    printf '\\036%s %s\\n' $nonce \"$1\"\n"
     "    printf '\\036%s %s\\n' $nonce \"$1\" >&2\n"
     "  }\n"
+    "  [ -z \"$6\" ] || { read -r _ size && head -c $size >/dev/null; }\n"
     "  say ready\n"
     "  read -r _ size || exit 0\n"
     "  code=$(head -c $size)\n"

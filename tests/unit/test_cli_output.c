@@ -52,7 +52,8 @@ make_artifacts(struct artifacts *artifacts, const struct row *row)
 {
 	const struct file *file = row->files;
 
-	*artifacts = (struct artifacts){.left_out = row->left_out};
+	*artifacts = (struct artifacts){
+	    .left_out = row->left_out, .doubtful = row->left_out};
 	for (; file->path != NULL; file++) {
 		bool png = file->data != NULL && strcmp(file->data, "PNG") == 0;
 		size_t length = png      ? sizeof(PNG) - 1
@@ -158,6 +159,8 @@ static const struct row rows[] = {
         "left in the sandbox: 7 more, of more than 200 or with names that "
         "cannot be shown\n",
         0},
+    {"a name like a pattern", {"--output=a[1].csv", "a.py"},
+        {{"a[1].csv", "1", 1, false}}, 0, NULL, "a[1].csv ", "", 0},
     {"many", {"a.py"},
         {{"a", NULL, 1, false}, {"b", NULL, 1, false}, {"c", NULL, 1, false},
             {"d", NULL, 1, false}, {"e", NULL, 1, false}, {"f", NULL, 1, false},
@@ -212,6 +215,10 @@ static const struct row rows[] = {
         "a figure is saved as figure-1.png\n", 0},
     {"a figure by name", {"--output=f*.png", "a.py"},
         {{"f1.png", "PNG", 0, true}}, 0, NULL, "f1.png ", "", 0},
+    {"a figure by the name of a file", {"--output=figure-01.png", "a.py"},
+        {{"figure-01.png", "PNG", 0, true}, {"figure-01.png", "1", 1, false}},
+        0, NULL, "figure-01.png figure-1.png ",
+        "a figure is saved as figure-1.png\n", 0},
     {"a figure of another kind", {"a.py"}, {{"x.svg", "<svg>", 0, true}}, 0,
         NULL, "figure-1.svg ", "a figure is saved as figure-1.svg\n", 0},
     {"a figure that stayed", {"a.py"}, {{"x.png", NULL, 9000000, true}}, 0,
@@ -261,6 +268,22 @@ START_TEST(taken)
 	ck_assert_msg(status == row->status, "%s: %d", row->name, status);
 	free(said);
 	free(names);
+	artifacts_release(&artifacts);
+}
+END_TEST
+
+/* No pattern is for those that were left out, so nothing is missing. */
+START_TEST(left_out_and_not_asked_for)
+{
+	static const struct row row = {.name = "left out",
+	    .words = {"--output=*.csv", "a.py"},
+	    .files = {{"b.csv", "1", 1, false}},
+	    .left_out = 7};
+	struct artifacts artifacts;
+
+	make_artifacts(&artifacts, &row);
+	artifacts.doubtful = 0;
+	ck_assert_int_eq(take_and_show(&row, &artifacts), 0);
 	artifacts_release(&artifacts);
 }
 END_TEST
@@ -370,6 +393,7 @@ cli_output_suite(void)
 	environment_fixture(tcase);
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_loop_test(tcase, taken, 0, COUNT(rows));
+	tcase_add_test(tcase, left_out_and_not_asked_for);
 	tcase_add_test(tcase, shown_on_a_terminal);
 	tcase_add_test(tcase, told_before_it_runs);
 	tcase_add_test(tcase, the_directory_is_made);

@@ -54,6 +54,7 @@ static const struct {
     {"... and has changed since", "5" NOW "./given.txt", 1, 0, "./given.txt "},
     {"... and has grown", "6" GIVEN "./given.txt", 1, 0, "./given.txt "},
     {"... and has another name now", "5" GIVEN "./a.txt", 1, 0, "./a.txt "},
+    {"one that came with the image", "5 946771200 2000|./seed.txt", 0, 0, ""},
     {"as large as small ones are", "65536" NOW "./a.txt", 1, 0, "./a.txt "},
     {"a byte larger", "65537" NOW "./a.txt", 1, 0, ""},
     {"a larger image", "1048576" NOW "./a.png", 1, 0, "./a.png "},
@@ -212,6 +213,7 @@ START_TEST(there_is_an_end_to_it)
 	collector_take(&collector, &artifacts);
 	ck_assert_uint_eq(artifacts.count, 200);
 	ck_assert_uint_eq(artifacts.count + artifacts.left_out, 5000);
+	ck_assert_uint_eq(artifacts.doubtful, 3000);
 	artifacts_release(&artifacts);
 }
 END_TEST
@@ -320,26 +322,55 @@ START_TEST(names_among_many_files)
 }
 END_TEST
 
+static const struct {
+	const char *pattern, *path;
+	bool fits;
+} fits_rows[] = {
+    {"a.csv", "a.csv", true},
+    {"a.csv", "b/a.csv", false},
+    {"*.csv", "b/a.csv", true},
+    {"**/a.csv", "a.csv", true},
+    {"**/a.csv", "b/c/a.csv", true},
+    {"**/a.csv", "ba.csv", false},
+    {"**/x/**/y", "x/y", true},
+    {"**/x/**/y", "x/q/y", true},
+    {"**/x/**/y", "p/x/y", true},
+    {"**/x/**/y", "p/x/q/r/y", true},
+    {"**/x/**/y", "p/y", false},
+    {"**/1/**/2/**/3/**/4/**/5", "1/2/3/4/q/5", true},
+    {"a[1].csv", "a[1].csv", true},
+    {"a[1].csv", "a1.csv", true},
+    {"**/", "a", false},
+};
+
+START_TEST(patterns)
+{
+	ck_assert_msg(collector_fits(fits_rows[_i].pattern,
+	                  fits_rows[_i].path) == fits_rows[_i].fits,
+	    "%s and %s", fits_rows[_i].pattern, fits_rows[_i].path);
+}
+END_TEST
+
 /* In a session: what an earlier call has told of is not told again. */
 START_TEST(what_was_seen_before)
 {
 	struct collector collector = {0};
 	struct job job = python_job();
-	struct strlist seen = {0};
+	struct collector_seen seen = {0};
 	char *wanted;
 
 	collector_entry(&collector, "5" NOW "./b");
 	collector_entry(&collector, "5" NOW "./a");
 	collector_choose(&collector, &job, &seen);
 	collector_release(&collector);
-	ck_assert_uint_eq(seen.count, 2);
+	ck_assert_uint_eq(seen.lines.count, 2);
 	collector_entry(&collector, "5" NOW "./a");
 	collector_entry(&collector, "6" NOW "./b");
 	collector_entry(&collector, "5" NOW "./c");
 	collector_choose(&collector, &job, &seen);
 	wanted = asked_for(&collector);
 	ck_assert_str_eq(wanted, "./b ./c ");
-	ck_assert_uint_eq(seen.count, 3);
+	ck_assert_uint_eq(seen.lines.count, 3);
 	free(wanted);
 	collector_release(&collector);
 	/* ... unless it is asked for. */
@@ -352,7 +383,63 @@ START_TEST(what_was_seen_before)
 	free(wanted);
 	collector_release(&collector);
 	job_release(&job);
-	strlist_release(&seen);
+	collector_seen_release(&seen);
+}
+END_TEST
+
+static size_t
+left_out_of(struct collector *collector, struct collector_seen *seen,
+    const char *output)
+{
+	struct job job = python_job();
+	struct artifacts artifacts;
+	size_t left_out;
+
+	if (output != NULL)
+		strlist_add(&job.outputs, output);
+	collector_choose(collector, &job, seen);
+	collector_take(collector, &artifacts);
+	left_out = artifacts.left_out;
+	artifacts_release(&artifacts);
+	job_release(&job);
+	return left_out;
+}
+
+/* What it has counted it does not count again either. */
+START_TEST(what_was_left_out_before)
+{
+	struct collector collector = {0};
+	struct collector_seen seen = {0};
+
+	collector_entry(&collector, "5" NOW "./a");
+	collector_entry(&collector, "5 0 0|");
+	collector_entry(&collector, "500");
+	ck_assert_uint_eq(left_out_of(&collector, &seen, NULL), 501);
+	/* Nothing new. */
+	collector_entry(&collector, "5" NOW "./a");
+	collector_entry(&collector, "5 0 0|");
+	collector_entry(&collector, "500");
+	ck_assert_uint_eq(left_out_of(&collector, &seen, NULL), 0);
+	/* One more of an odd name, and a new one ahead of the old. */
+	collector_entry(&collector, "5" NOW "./b");
+	collector_entry(&collector, "5" NOW "./a");
+	collector_entry(&collector, "5 0 0|");
+	collector_entry(&collector, "5 0 0|");
+	collector_entry(&collector, "500");
+	ck_assert_uint_eq(left_out_of(&collector, &seen, NULL), 1);
+	/* It has pushed one off the list; eight are new, with an old date; the
+	 * odd ones have gone. */
+	collector_entry(&collector, "5" NOW "./c");
+	collector_entry(&collector, "510");
+	ck_assert_uint_eq(left_out_of(&collector, &seen, NULL), 8);
+	/* Each of them may be one that is asked for, but not by its name. */
+	collector_entry(&collector, "5" NOW "./c");
+	collector_entry(&collector, "510");
+	ck_assert_uint_eq(left_out_of(&collector, &seen, "a.csv"), 0);
+	collector_entry(&collector, "5" NOW "./c");
+	collector_entry(&collector, "510");
+	ck_assert_uint_eq(left_out_of(&collector, &seen, "*.csv"), 510);
+	collector_seen_release(&seen);
 }
 END_TEST
 
@@ -370,7 +457,9 @@ collector_suite(void)
 	tcase_add_test(tcase, what_was_asked_for_comes_first);
 	tcase_add_test(tcase, names_among_many_files);
 	tcase_add_test(tcase, patterns_that_take_long);
+	tcase_add_loop_test(tcase, patterns, 0, (int)COUNT(fits_rows));
 	tcase_add_test(tcase, what_was_seen_before);
+	tcase_add_test(tcase, what_was_left_out_before);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -92,6 +92,20 @@ START_TEST(saved)
 }
 END_TEST
 
+/* Which has no descriptor, if its user may not enter it. */
+START_TEST(in_the_current_directory)
+{
+	int before = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct err err;
+
+	ck_assert_int_eq(fchdir(inside), 0);
+	ck_assert_int_eq(save_file(AT_FDCWD, "a", "new", 3, false, &err), 0);
+	ck_assert_int_eq(fchdir(before), 0);
+	close(before);
+	assert_content(inside, "a", "new");
+}
+END_TEST
+
 START_TEST(empty)
 {
 	struct err err;
@@ -225,6 +239,7 @@ save_suite(void)
 
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, saved);
+	tcase_add_test(tcase, in_the_current_directory);
 	tcase_add_test(tcase, empty);
 	tcase_add_test(tcase, nothing_is_overwritten);
 	tcase_add_test(tcase, force_replaces);
