@@ -322,6 +322,7 @@ def test_task_to_its_end(http, task):
 
 def test_task_is_cancelled(http, task):
     client, ident, program = task
+    program.wait_up()
     assert client.request("tasks/cancel", {"taskId": ident}).result()["resultType"] == "complete"
     http.wait_no_containers()
     assert client.request("tasks/get", {"taskId": ident}).result()["status"] == "cancelled"
