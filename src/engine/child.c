@@ -28,6 +28,9 @@
 /* A reaped child whose streams stay open has left them to a process that we
  * do not know; we do not wait for it longer than this. */
 static const struct timeval linger = {.tv_sec = 2};
+/* What one that was asked to end has for it when there is no loop any more. */
+#define ASKED_MS 1000
+#define ASKED_STEP_MS 10
 
 struct children {
 	struct event_base *base;
@@ -49,6 +52,7 @@ struct child {
 	const struct child_callbacks *callbacks;
 	void *arg;
 	pid_t pid;
+	bool asked; /* to end, by SIGTERM */
 	bool reaped;
 	int status;
 	struct stream streams[CHILD_STREAMS];
@@ -176,6 +180,18 @@ on_writable(evutil_socket_t fd, short what, void *arg)
 		child_close_stdin(child);
 }
 
+/* Only pids that we know: nobody else's child is taken away. */
+static void
+reap(struct children *children)
+{
+	struct child *child;
+
+	TAILQ_FOREACH (child, &children->list, entry)
+		if (!child->reaped &&
+		    waitpid(child->pid, &child->status, WNOHANG) == child->pid)
+			child->reaped = true;
+}
+
 static void
 on_sigchld(evutil_socket_t fd, short what, void *arg)
 {
@@ -184,12 +200,8 @@ on_sigchld(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	/* Only pids that we know: nobody else's child is taken away.  Collect
-	 * first, because a callback may start or end other children. */
-	TAILQ_FOREACH (child, &children->list, entry)
-		if (!child->reaped &&
-		    waitpid(child->pid, &child->status, WNOHANG) == child->pid)
-			child->reaped = true;
+	/* First, because a callback may start or end other children. */
+	reap(children);
 	TAILQ_FOREACH_SAFE (child, &children->list, entry, next) {
 		if (!child->reaped)
 			continue;
@@ -213,11 +225,26 @@ children_new(struct event_base *base)
 	return children;
 }
 
+static bool
+any_is_asked(struct children *children)
+{
+	const struct child *child;
+
+	reap(children);
+	TAILQ_FOREACH (child, &children->list, entry)
+		if (child->asked && !child->reaped)
+			return true;
+	return false;
+}
+
 void
 children_free(struct children *children)
 {
 	struct child *child;
 
+	for (int ms = 0; ms < ASKED_MS && any_is_asked(children);
+	    ms += ASKED_STEP_MS)
+		usleep(ASKED_STEP_MS * 1000);
 	while ((child = TAILQ_FIRST(&children->list)) != NULL) {
 		if (!child->reaped) {
 			kill(-child->pid, SIGKILL);
@@ -429,6 +456,7 @@ child_limit(struct child *child, int resource, size_t limit)
 void
 child_kill(struct child *child, int signal_number)
 {
+	child->asked |= signal_number == SIGTERM;
 	/* With its whole group: the engine may be a script around another. */
 	if (!child->reaped)
 		kill(-child->pid, signal_number);

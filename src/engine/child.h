@@ -40,7 +40,8 @@ struct child_spec {
 };
 
 struct children *children_new(struct event_base *base);
-/* Ends and reaps whatever still runs; no callbacks. */
+/* Ends and reaps whatever still runs, which takes up to a second if it was
+ * asked to by SIGTERM; no callbacks. */
 void children_free(struct children *children);
 
 struct child *child_spawn(

@@ -47,6 +47,18 @@ container_doom(struct container *container, int milliseconds)
 	watch_after(container->doom, milliseconds);
 }
 
+/*
+ * A podman that is killed while it starts a container leaves processes behind
+ * that no command of the engine knows of: it is asked first.
+ */
+static void
+end_cli(struct container *container)
+{
+	child_kill(container->child,
+	    container->up || container->asked ? SIGKILL : SIGTERM);
+	container->asked = true;
+}
+
 void
 container_free(struct container *container)
 {
@@ -57,7 +69,7 @@ container_free(struct container *container)
 		containers->left(containers->left_arg);
 	if (container->child != NULL) {
 		child_abandon(container->child);
-		child_kill(container->child, SIGKILL);
+		end_cli(container);
 	}
 	if (container->command != NULL)
 		command_drop(container->command);
@@ -220,10 +232,12 @@ give_up(struct container *container)
 	                                           : CONTAINER_LOST,
 	    0);
 	/* It has been removed, and the CLI does not notice. */
-	if (container->removed && container->child != NULL)
-		child_kill(container->child, SIGKILL);
-	else
+	if (container->removed && container->child != NULL) {
+		end_cli(container);
+		container_doom(container, CONTAINER_REMOVED_MS);
+	} else {
 		container_remove(container);
+	}
 }
 
 static void

@@ -88,7 +88,7 @@ container_end_by_status(struct container *container, int status)
 }
 
 /*
- * Whether its container may still be there.  It may if the CLI was killed, even
+ * Whether its container may still be there.  It may if the CLI was ended, even
  * behind a removal, which may have come before the container was made.  While
  * it starts, the engine may have made it and not gone on.  Once it is up the
  * CLI ends with the runner, which exits with 0, or is killed; with anything
@@ -99,7 +99,7 @@ container_end_by_status(struct container *container, int status)
 bool
 container_may_be_left(const struct container *container, int status)
 {
-	if (status < 0)
+	if (status < 0 || container->asked)
 		return true;
 	if (container->removed)
 		return false;

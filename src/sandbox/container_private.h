@@ -51,6 +51,7 @@ struct container {
 	struct event *doom;     /* it is to go, whatever it says */
 	int remove_tries;
 	bool removed;
+	bool asked;                 /* the CLI, to end */
 	bool up;                    /* it was, at some time */
 	bool stays;                 /* behind the end of the program */
 	struct strlist create_argv; /* CONTAINER_COPY only */

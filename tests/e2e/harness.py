@@ -5,6 +5,7 @@ polls a condition, Server.wait() waits for one message.
 """
 
 import base64
+import contextlib
 import json
 import os
 import shutil
@@ -442,6 +443,17 @@ class Server:
     def prefix(self):
         """How the names of its containers begin."""
         return f"code-sandbox-mcp-{self.pid}-"
+
+    def end_lost(self):
+        """What podman leaves, and knows nothing of, when it is killed while it
+        starts a container."""
+        self.wait_no_containers()
+        for pid in processes():
+            words = read_proc(pid, "cmdline").decode(errors="replace").split("\0")
+            if words[0].endswith("conmon") and any(word.startswith(self.prefix) for word in words):
+                for lost in (*read_proc(pid, f"task/{pid}/children").split(), pid):
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(int(lost), signal.SIGKILL)
 
     def containers(self):
         return self.engine.containers(self.prefix)

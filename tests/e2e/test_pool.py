@@ -89,6 +89,7 @@ def test_container_whose_cli_is_killed_as_it_starts_is_replaced(engine, serve):
     [cli] = until(server.clis)
     os.kill(cli, signal.SIGKILL)
     assert_success(server.result(ident), "second try")
+    server.end_lost()
 
 
 @pytest.mark.parametrize("tool, code", [("run_python_code", "print(6 * 7)"), ("run_js_code", "console.log(6 * 7)")])

@@ -412,6 +412,30 @@ def test_daemon_lost_without_a_shell(fake, serve):
     assert_failure(server.call(code.format(3)), stderr=words, exit_code=3)
 
 
+def test_cli_that_starts_a_container_is_asked_to_end(fake, serve, clock):
+    """podman, when it is killed then, leaves processes that it knows nothing of."""
+    engine = fake("run-heeds")
+    server = serve(engine, env=clock.env)
+    ident = server.start_call("print(1)")
+    until(lambda: engine.commands("run"), what="a start")
+    server.notify("notifications/cancelled", {"requestId": ident})
+    until(lambda: clock.pass_by(server, 1) or (engine.state / "asked").exists(), what="asked to end")
+    server.wait_idle()
+
+
+def test_cli_that_starts_a_container_is_asked_to_end_with_the_server(fake, serve):
+    engine = fake("run-heeds")
+    server = serve(engine)
+    server.start_call("print(1)")
+    until(lambda: engine.commands("run"), what="a start")
+    server.signal(signal.SIGTERM)
+    until(lambda: engine.commands("rm"), what="its removal")
+    server.signal(signal.SIGTERM)
+    assert server.wait_exit(5) == 0
+    until((engine.state / "asked").exists, what="asked to end")
+    server.assert_clean()
+
+
 def test_container_that_is_made_after_its_removal(fake, serve):
     """Nobody waits for it any more, and then it is there."""
     engine = fake("made-late")
