@@ -187,6 +187,14 @@ def read_proc(pid, name):
         return ""
 
 
+def stolen_seconds():
+    """Since it started, what the host of this (virtual) machine has kept its
+    processors from doing; of one processor, on average."""
+    with open("/proc/stat", encoding="ascii") as file:
+        ticks = int(file.readline().split()[8])
+    return ticks / os.sysconf("SC_CLK_TCK") / os.cpu_count()
+
+
 def status(pid):
     return dict(line.split(":\t", 1) for line in read_proc(pid, "status").splitlines() if ":\t" in line)
 

@@ -48,6 +48,11 @@ class Engine:
         name = f"name=code-sandbox-mcp-{server.pid}-"
         return self.output(self.command("ps", "--all", "--filter", name, "--format", "{{.Status}}")).splitlines()
 
+    def others(self):
+        """Containers that are not of a server of ours."""
+        names = self.output(self.command("ps", "--all", "--format", "{{.Names}}")).split()
+        return {name for name in names if not name.startswith("code-sandbox-mcp-")}
+
     def seconds_until_none(self, server, end):
         """From what ends its calls until the engine knows no container of it."""
         start = time.perf_counter()

@@ -39,7 +39,7 @@ FILES = {
 }
 PLOT_HOME = "/usr/share/code-sandbox/home"  # in the image, with matplotlib's font cache
 PEER_BAR = 30  # times slower than ours
-PEER_SETTLE = 2  # seconds, for what it may do after a call
+PEER_SETTLE = 30  # seconds, for what it may do after a call; less if its containers are gone
 PLOT_SETTLE = 3  # the imports go on after the engine calls the container running
 
 SLEEPER = ("run_python_code", {"code": "import time; print('hello'); time.sleep(600)"}, "hello")
@@ -127,9 +127,14 @@ class Bench:
         with ExitStack() as stack:
             server = stack.enter_context(Server(peer.argv, {**os.environ, **engine.env}, engine.log))
 
+            before = engine.others()
+
             def take():
                 seconds = server.call(peer.tool, {peer.argument: code}, "hello")
-                time.sleep(PEER_SETTLE)
+                deadline = time.monotonic() + PEER_SETTLE
+                while engine.others() - before and time.monotonic() < deadline:
+                    time.sleep(0.1)
+                time.sleep(SETTLE)
                 return seconds
             add = partial(Subject, engine.name, f"hello, {TITLES[peer.language]}, beside a peer")
             subjects = [add("ours, warm interpreter", self.ours(stack, engine, peer.language, code)),
@@ -203,11 +208,10 @@ class Bench:
         best = max(sweeps, key=lambda parallel: sum(sweeps[parallel]))
         with engine.serve() as server:
             def ours():
-                start = time.perf_counter() + WARM_UP
-                end = start + seconds
-                ends = server.rate(tool, {"code": code}, "hello", 8, lambda _: time.perf_counter() > end)
+                window = Window(seconds)
+                ends = server.rate(tool, {"code": code}, "hello", 8, lambda _: window.is_over())
                 engine.wait_ready(server, 8, settle=1)
-                return per_second(ends, start, end)
+                return window.rate(ends)
 
             samples = take_turns({
                 f"ENGINE run --rm, {best} at once": partial(bare_rate, engine, bare, best, seconds),
@@ -276,18 +280,39 @@ class Bench:
                   bar=f"≤ {FLAT_MB:g} MB more", passed=large_peak - small_peak <= FLAT_MB)
 
 
-def per_second(ends, start, end):
-    return sum(start <= moment < end for moment in ends) / (end - start)
+class Window:
+    """A stretch of time, behind a warm-up, in which what ends is counted. What
+    the host of a virtual machine takes from it meanwhile does not count as time:
+    it is not the same for those that are compared."""
+
+    def __init__(self, seconds):
+        self.start = time.perf_counter() + WARM_UP
+        self.end = self.start + seconds
+        self.stolen = 0
+        self.clock = threading.Thread(target=self.look)
+        self.clock.start()
+
+    def look(self):
+        time.sleep(self.start - time.perf_counter())
+        before = client.stolen_seconds()
+        time.sleep(self.end - time.perf_counter())
+        self.stolen = client.stolen_seconds() - before
+
+    def is_over(self):
+        return time.perf_counter() > self.end
+
+    def rate(self, ends):
+        self.clock.join()
+        return sum(self.start <= moment < self.end for moment in ends) / (self.end - self.start - self.stolen)
 
 
 def bare_rate(engine, argv, parallel, seconds):
-    start = time.perf_counter() + WARM_UP
-    end = start + seconds
+    window = Window(seconds)
     ends, errors = [], []
 
     def work():
         try:
-            while time.perf_counter() < end:
+            while not window.is_over():
                 engine.run(argv, "hello")
                 ends.append(time.perf_counter())
         except Broken as error:
@@ -299,4 +324,4 @@ def bare_rate(engine, argv, parallel, seconds):
         thread.join()
     if errors:
         raise errors[0]
-    return per_second(ends, start, end)
+    return window.rate(ends)

@@ -13,6 +13,7 @@ NOTES = (
     "has seconds between calls. The sustained rate shows what is left without that pause.",
     "All in one run, the variants in turn, none with a network but a peer. ENGINE run is the bare engine, without the "
     "limits and the hardening that each container of ours has; rates also show it with those flags.",
+    "Time that the host of a virtual machine has taken for others is left out of the sustained rate.",
 )
 BUSY = "The machine was busy with something else: do not trust these numbers."
 
