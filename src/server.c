@@ -85,8 +85,8 @@ server_serve(const struct settings *settings)
 	status = settings->transport == TRANSPORT_HTTP ? serve_http(&server)
 	                                               : serve_stdio(&server);
 	mcp_free(server.mcp);
-	shutdown_free(server.shutdown);
 	sandbox_free(server.sandbox);
+	shutdown_free(server.shutdown);
 	event_base_free(server.base);
 	return status;
 }

@@ -26,9 +26,10 @@
 #define PIPE_BYTES (256 * 1024)
 
 /* A reaped child whose streams stay open has left them to a process that we
- * do not know; we do not wait for it longer than this. */
+ * do not know; we do not wait for it longer than this, nor for one that was
+ * asked to end. */
 static const struct timeval linger = {.tv_sec = 2};
-/* What one that was asked to end has for it when there is no loop any more. */
+/* ... and less when there is no loop any more. */
 #define ASKED_MS 1000
 #define ASKED_STEP_MS 10
 
@@ -52,7 +53,7 @@ struct child {
 	const struct child_callbacks *callbacks;
 	void *arg;
 	pid_t pid;
-	bool asked; /* to end, by SIGTERM */
+	bool asked; /* to end */
 	bool reaped;
 	int status;
 	struct stream streams[CHILD_STREAMS];
@@ -127,6 +128,10 @@ on_linger(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
+	if (!child->reaped) {
+		child_kill(child);
+		return;
+	}
 	for (size_t i = 0; i < CHILD_STREAMS; i++)
 		stream_close(&child->streams[i]);
 	finish_if_over(child);
@@ -152,7 +157,7 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 	if (got < 0) {
 		/* Nobody could tell what it says: it is as good as dead. */
 		log_warn("cannot read from a child: %s", strerror(errno));
-		child_kill(child, SIGKILL);
+		child_kill(child);
 	}
 	stream_close(stream);
 	finish_if_over(child);
@@ -247,7 +252,7 @@ children_free(struct children *children)
 		usleep(ASKED_STEP_MS * 1000);
 	while ((child = TAILQ_FIRST(&children->list)) != NULL) {
 		if (!child->reaped) {
-			kill(-child->pid, SIGKILL);
+			child_kill(child);
 			waitpid(child->pid, &child->status, 0);
 		}
 		child_free(child);
@@ -453,13 +458,27 @@ child_limit(struct child *child, int resource, size_t limit)
 	prlimit(child->pid, (enum __rlimit_resource)resource, &both, NULL);
 }
 
-void
-child_kill(struct child *child, int signal_number)
+/* With its whole group: the engine may be a script around another. */
+static void
+send_signal(const struct child *child, int number)
 {
-	child->asked |= signal_number == SIGTERM;
-	/* With its whole group: the engine may be a script around another. */
 	if (!child->reaped)
-		kill(-child->pid, signal_number);
+		kill(-child->pid, number);
+}
+
+void
+child_kill(struct child *child)
+{
+	send_signal(child, SIGKILL);
+}
+
+void
+child_ask(struct child *child)
+{
+	send_signal(child, SIGTERM);
+	if (!child->asked)
+		evtimer_add(child->linger, &linger);
+	child->asked = true;
 }
 
 void

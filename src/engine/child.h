@@ -41,7 +41,7 @@ struct child_spec {
 
 struct children *children_new(struct event_base *base);
 /* Ends and reaps whatever still runs, which takes up to a second if it was
- * asked to by SIGTERM; no callbacks. */
+ * asked to end; no callbacks. */
 void children_free(struct children *children);
 
 struct child *child_spawn(
@@ -55,7 +55,9 @@ void child_finish_stdin(struct child *child);
 void child_close_stdin(struct child *child);
 /* A limit of setrlimit(2): before it is written to is before it works. */
 void child_limit(struct child *child, int resource, size_t limit);
-void child_kill(struct child *child, int signal_number);
+void child_kill(struct child *child);
+/* To end by itself; if it does not within two seconds, it is killed. */
+void child_ask(struct child *child);
 /* Nobody is interested any more: output is drained, done() is not called. */
 void child_abandon(struct child *child);
 

@@ -1,6 +1,5 @@
 #include "engine/command.h"
 
-#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +83,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 		return;
 	}
 	command->timed_out = true;
-	child_kill(command->child, SIGKILL);
+	child_kill(command->child);
 }
 
 static void
@@ -161,7 +160,7 @@ command_drop(struct command *command)
 {
 	if (command->child != NULL) {
 		child_abandon(command->child);
-		child_kill(command->child, SIGKILL);
+		child_kill(command->child);
 	}
 	command_free(command);
 }

@@ -1,6 +1,5 @@
 #include "sandbox/container.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,9 +53,11 @@ container_doom(struct container *container, int milliseconds)
 static void
 end_cli(struct container *container)
 {
-	child_kill(container->child,
-	    container->up || container->asked ? SIGKILL : SIGTERM);
-	container->asked = true;
+	container->asked = !container->up || container->mode == CONTAINER_COPY;
+	if (container->asked)
+		child_ask(container->child);
+	else
+		child_kill(container->child);
 }
 
 void
@@ -232,12 +233,10 @@ give_up(struct container *container)
 	                                           : CONTAINER_LOST,
 	    0);
 	/* It has been removed, and the CLI does not notice. */
-	if (container->removed && container->child != NULL) {
+	if (container->removed && container->child != NULL)
 		end_cli(container);
-		container_doom(container, CONTAINER_REMOVED_MS);
-	} else {
+	else
 		container_remove(container);
-	}
 }
 
 static void

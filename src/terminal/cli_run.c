@@ -149,8 +149,8 @@ run_job(
 	signal_number = shutdown_signal(run.shutdown);
 	event_free(run.unheard);
 	cli_progress_free(run.progress);
-	shutdown_free(run.shutdown);
 	sandbox_free(sandbox);
+	shutdown_free(run.shutdown);
 	event_base_free(base);
 	return signal_number != 0 ? 128 + signal_number : run.status;
 }

@@ -1,6 +1,5 @@
 #include "terminal/sixel.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -70,7 +69,7 @@ on_output(void *arg, enum child_stream stream, const char *data, size_t length)
 	if (stream != CHILD_STDOUT)
 		return;
 	if (length > SIXEL_MAX - conversion->length) {
-		child_kill(conversion->child, SIGKILL);
+		child_kill(conversion->child);
 		return;
 	}
 	conversion->data =
@@ -96,7 +95,7 @@ on_late(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	if (conversion->child != NULL)
-		child_kill(conversion->child, SIGKILL);
+		child_kill(conversion->child);
 }
 
 /* The picture is the program's, and may be made to hurt whoever decodes it. */

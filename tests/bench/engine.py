@@ -156,7 +156,7 @@ def engines(names, program, results):
     up_for = subprocess.run([ENGINES, "where"], check=True, capture_output=True, text=True).stdout.strip()
     state = Path(up_for) if up_for else ROOT / "build/engines"
     with open(f"{state}.lock", "a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_SH)  # as tests/run does: whoever is the last takes them down
+        fcntl.flock(lock, fcntl.LOCK_SH)  # as tests/run does: nobody takes them down meanwhile
         try:
             if not up_for:
                 script(ENGINES, "up", state)

@@ -280,6 +280,10 @@ class Bench:
                   bar=f"≤ {FLAT_MB:g} MB more", passed=large_peak - small_peak <= FLAT_MB)
 
 
+def sleep_until(moment):
+    time.sleep(max(0, moment - time.perf_counter()))
+
+
 class Window:
     """A stretch of time, behind a warm-up, in which what ends is counted. What
     the host of a virtual machine takes from it meanwhile does not count as time:
@@ -293,9 +297,9 @@ class Window:
         self.clock.start()
 
     def look(self):
-        time.sleep(self.start - time.perf_counter())
+        sleep_until(self.start)
         before = client.stolen_seconds()
-        time.sleep(self.end - time.perf_counter())
+        sleep_until(self.end)
         self.stolen = client.stolen_seconds() - before
 
     def is_over(self):

@@ -423,6 +423,17 @@ def test_cli_that_starts_a_container_is_asked_to_end(fake, serve, clock):
     server.wait_idle()
 
 
+def test_cli_that_will_not_end_is_killed(fake, serve, clock):
+    """Neither when it is asked, nor by the removal of its container."""
+    engine = fake("run-hangs rm-fails")
+    server = serve(engine, env=clock.env)
+    ident = server.start_call("print(1)")
+    until(lambda: engine.commands("run"), what="a start")
+    server.notify("notifications/cancelled", {"requestId": ident})
+    until(lambda: clock.pass_by(server, 1) or "could not be removed" in server.stderr, what=lambda: server.stderr)
+    until(lambda: clock.pass_by(server, 1) or not server.clis(), what="its end")
+
+
 def test_cli_that_starts_a_container_is_asked_to_end_with_the_server(fake, serve):
     engine = fake("run-heeds")
     server = serve(engine)

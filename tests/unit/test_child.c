@@ -161,10 +161,47 @@ START_TEST(kill_by_us)
 	struct heard heard = {0};
 	struct child *child = shell("exec sleep 1000", false, &heard);
 
-	child_kill(child, SIGTERM);
+	child_kill(child);
 	wait_done(&heard);
 	ck_assert(WIFSIGNALED(heard.status));
-	ck_assert_int_eq(WTERMSIG(heard.status), SIGTERM);
+	ck_assert_int_eq(WTERMSIG(heard.status), SIGKILL);
+	heard_release(&heard);
+}
+END_TEST
+
+/* A shell that has set its trap, and says so. */
+static struct child *
+trapping_shell(const char *script, struct heard *heard)
+{
+	struct child *child = shell(script, false, heard);
+
+	while (heard->streams[CHILD_STDOUT].length == 0)
+		event_base_loop(base, EVLOOP_ONCE);
+	return child;
+}
+
+START_TEST(asked_it_ends_by_itself)
+{
+	struct heard heard = {0};
+
+	child_ask(trapping_shell(
+	    "trap 'exit 3' TERM; echo up; sleep 1000 & wait", &heard));
+	wait_done(&heard);
+	ck_assert(WIFEXITED(heard.status));
+	ck_assert_int_eq(WEXITSTATUS(heard.status), 3);
+	heard_release(&heard);
+}
+END_TEST
+
+START_TEST(asked_in_vain_it_is_killed)
+{
+	struct heard heard = {0};
+
+	child_ask(
+	    trapping_shell("trap '' TERM; echo up; exec sleep 1000", &heard));
+	wait_done(&heard);
+	ck_assert(WIFSIGNALED(heard.status));
+	ck_assert_int_eq(WTERMSIG(heard.status), SIGKILL);
 	heard_release(&heard);
 }
 END_TEST
@@ -563,7 +600,7 @@ START_TEST(abandoned_says_nothing_and_is_reaped)
 	struct child *child = shell("echo x; exec sleep 987", false, &heard);
 
 	child_abandon(child);
-	child_kill(child, SIGKILL);
+	child_kill(child);
 	shell("sleep 0.2", false, &other);
 	wait_done(&other);
 	ck_assert(!heard.done);
@@ -731,6 +768,8 @@ child_suite(void)
 	tcase_add_test(tcase, exit_status);
 	tcase_add_test(tcase, death_by_signal);
 	tcase_add_test(tcase, kill_by_us);
+	tcase_add_test(tcase, asked_it_ends_by_itself);
+	tcase_add_test(tcase, asked_in_vain_it_is_killed);
 	tcase_add_test(tcase, stdin_is_empty_without_one);
 	tcase_add_test(tcase, stdin_is_written_in_pieces);
 	tcase_add_test(tcase, five_megabytes_through_cat);
