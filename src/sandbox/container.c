@@ -21,8 +21,12 @@
  * than these, or than there are programs at once, the engine is asked to see to
  * the first of them. */
 #define ENDING_MIN 16
-/* From closing its stdin until we ask the engine to remove it. */
+/* From closing its stdin until we ask the engine to remove it; and so much more
+ * for each other that is about to go, because an engine that is asked to remove
+ * what goes by itself is slower at both. */
 #define KILL_GRACE_MS 500
+#define KILL_GRACE_MAX_MS 2500
+#define KILL_STEP_MS 100
 /* From an interrupt until a session is given up. */
 #define CONTAINER_INTERRUPT_MS 3000
 
@@ -442,6 +446,21 @@ is_deaf(const struct container *container)
 	    container->state >= CONTAINER_SENT;
 }
 
+static int
+grace_of(const struct container *container)
+{
+	const struct container *other;
+	int grace = KILL_GRACE_MS;
+
+	if (is_deaf(container))
+		return 0;
+	TAILQ_FOREACH (other, &container->containers->list, entry)
+		if (other != container && other->state != CONTAINER_OVER &&
+		    evtimer_pending(other->doom, NULL))
+			grace += KILL_STEP_MS;
+	return grace < KILL_GRACE_MAX_MS ? grace : KILL_GRACE_MAX_MS;
+}
+
 void
 container_kill(struct container *container)
 {
@@ -450,8 +469,7 @@ container_kill(struct container *container)
 		return; /* its removal is under way */
 	if (container->child != NULL) {
 		child_close_stdin(container->child);
-		container_doom(
-		    container, is_deaf(container) ? 0 : KILL_GRACE_MS);
+		container_doom(container, grace_of(container));
 		return;
 	}
 	container_ended(container, CONTAINER_LOST, 0);
