@@ -412,13 +412,17 @@ def test_daemon_lost_without_a_shell(fake, serve):
     assert_failure(server.call(code.format(3)), stderr=words, exit_code=3)
 
 
+def cancel_while_it_starts(engine, server):
+    ident = server.start_call("print(1)")
+    until(lambda: engine.commands("run"), what="a start")
+    server.notify("notifications/cancelled", {"requestId": ident})
+
+
 def test_cli_that_starts_a_container_is_asked_to_end(fake, serve, clock):
     """podman, when it is killed then, leaves processes that it knows nothing of."""
     engine = fake("run-heeds")
     server = serve(engine, env=clock.env)
-    ident = server.start_call("print(1)")
-    until(lambda: engine.commands("run"), what="a start")
-    server.notify("notifications/cancelled", {"requestId": ident})
+    cancel_while_it_starts(engine, server)
     until(lambda: clock.pass_by(server, 1) or (engine.state / "asked").exists(), what="asked to end")
     server.wait_idle()
 
@@ -427,9 +431,7 @@ def test_cli_that_will_not_end_is_killed(fake, serve, clock):
     """Neither when it is asked, nor by the removal of its container."""
     engine = fake("run-hangs rm-fails")
     server = serve(engine, env=clock.env)
-    ident = server.start_call("print(1)")
-    until(lambda: engine.commands("run"), what="a start")
-    server.notify("notifications/cancelled", {"requestId": ident})
+    cancel_while_it_starts(engine, server)
     until(lambda: clock.pass_by(server, 1) or "could not be removed" in server.stderr, what=lambda: server.stderr)
     until(lambda: clock.pass_by(server, 1) or not server.clis(), what="its end")
 
@@ -451,9 +453,7 @@ def test_container_that_is_made_after_its_removal(fake, serve):
     """Nobody waits for it any more, and then it is there."""
     engine = fake("made-late")
     server = serve(engine)
-    ident = server.start_call("print(1)")
-    until(lambda: engine.commands("run"), what="a start")
-    server.notify("notifications/cancelled", {"requestId": ident})
+    cancel_while_it_starts(engine, server)
     until(engine.containers, what="a container that is late")
     server.wait_no_containers()
     engine.behave("ok")
