@@ -90,9 +90,9 @@ container_end_by_status(struct container *container, int status)
 /*
  * Whether its container may still be there.  It may if the CLI was ended, even
  * behind a removal, which may have come before the container was made.  While
- * it starts, the engine may have made it and not gone on.  Once it is up the
- * CLI ends with the runner, which exits with 0, or is killed; with anything
- * else it speaks for itself: it has lost its daemon, or podman its conmon.
+ * it starts, the engine may have made it and not gone on.  The CLI ends with
+ * the runner, which exits with 0, or is killed; with anything else it speaks
+ * for itself: it has lost its daemon, or podman its conmon.
  * Where the program is the first process the status is its own, or means what
  * kind_of() knows.
  */
@@ -105,7 +105,7 @@ container_may_be_left(const struct container *container, int status)
 		return false;
 	if (container->mode == CONTAINER_COPY && status == 1)
 		return true;
-	if (container->state == CONTAINER_STARTING ||
+	if (container->state != CONTAINER_STARTING &&
 	    container_is_program(container))
 		return status == ENGINE_FAILED;
 	return status != 0 && status != 128 + SIGKILL;

@@ -412,6 +412,16 @@ def test_daemon_lost_without_a_shell(fake, serve):
     assert_failure(server.call(code.format(3)), stderr=words, exit_code=3)
 
 
+def test_container_that_a_failed_start_leaves(fake, serve):
+    """As podman does when its monitor dies."""
+    engine = fake("leaves-it")
+    server = serve(engine)
+    assert_refused(call(server), "no such exit code")
+    server.wait_no_containers()
+    engine.behave("ok")
+    assert_success(call(server), "hello")
+
+
 def cancel_while_it_starts(engine, server):
     ident = server.start_call("print(1)")
     until(lambda: engine.commands("run"), what="a start")
